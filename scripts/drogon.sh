@@ -46,6 +46,7 @@ install_drogon() {
 # The machine's own Debian archive, as apt itself understands its sources (either file format): never a host of ours,
 # neither the security archive nor a third party's.
 archive_uris() {
+  # shellcheck disable=SC2016  # apt's own notation
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' \
     'Component: main' 2>/dev/null | sort -u
 }

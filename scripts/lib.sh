@@ -17,8 +17,9 @@ usage_error() { say "turnstile: $*"; exit "$kUsageError"; }
 need_value() { [[ $# -ge 2 && $2 != --* ]] || usage_error "$1 needs a value (see --help)"; printf '%s' "$2"; }
 
 need_number() {  # need_number <option> <value> <min> <max>
-  [[ $2 =~ ^[0-9]{1,9}$ ]] && ((10#$2 >= $3 && 10#$2 <= $4)) ||
+  if [[ ! $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] || (($2 < $3 || $2 > $4)); then
     usage_error "$1 must be a whole number from $3 to $4, not '$2'"
+  fi
 }
 
 # As root, or through sudo. The reason to ask for rights is printed by the caller.
