@@ -1,0 +1,28 @@
+// What the harness knows of a strategy: the catalogue's own words. This is the one place where the
+// harness touches the registry it shares with the server.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace turnstile::harness {
+
+struct Promised {
+  std::string condition;  // contention, one-instance, or a fault's name
+  std::string verdict;    // safe, oversold, lost, stuck
+  std::string reason;     // one sentence
+};
+
+struct Described {
+  std::string name, family, summary;
+  std::vector<std::string> stocks;
+  std::vector<Promised> promises;
+
+  // The promise for a plain sale: one-instance where there is one, else contention. nullptr:
+  // nothing is promised.
+  const Promised* forInstances(int instances) const;
+};
+
+std::vector<Described> describedStrategies();
+
+}  // namespace turnstile::harness

@@ -1,0 +1,22 @@
+// The harness's command line: one line a subcommand. What each does stands in the header named
+// after it.
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "loadtest/compare.h"
+
+int main(int argc, char** argv) {
+  using namespace turnstile::harness;
+  const std::vector<std::string> command(argv, argv + argc);
+  int exitCode = 0;
+  CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
+  app.require_subcommand(1);
+  addCompare(app, command, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kUsageError;
+  }
+  return exitCode;
+}

@@ -1,0 +1,144 @@
+#include "loadtest/measure.h"
+
+#include <chrono>
+#include <thread>
+
+#include "loadtest/interrupt.h"
+#include "loadtest/output_dir.h"
+#include "loadtest/plan.h"
+#include "loadtest/verdict.h"
+#include "loadtest/wrk.h"
+
+namespace turnstile::harness {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kResetPatience{
+    6000};  // the service's clients need about 2 s to find a restarted backend again
+constexpr milliseconds kSecondLook{1500};  // before a surprising audit is believed
+constexpr milliseconds kAfterLastSeat{
+    300};  // buyers go on knocking on the closed door, to see whether it holds
+
+void resetPatiently(const Service& service, const std::string& event, long stock) {
+  const auto until = Clock::now() + kResetPatience;
+  for (;;) {
+    try {
+      return service.resetEvent(event, stock);
+    } catch (const std::exception&) {
+      if (Clock::now() > until || interrupted()) throw;
+      std::this_thread::sleep_for(milliseconds{250});
+    }
+  }
+}
+
+std::string eventFor(const std::string& strategy) { return "cmp-" + strategy; }
+
+}  // namespace
+
+Measurer::Measurer(const Service& service, const CompareOptions& options,
+                   std::filesystem::path script, std::function<void(double)> live)
+    : service_(service), options_(options), script_(std::move(script)), live_(std::move(live)) {}
+
+void Measurer::warmUp(const std::string& strategy, const Point& point) const {
+  const milliseconds duration(static_cast<long>(options_.warmup * 1000));
+  if (duration.count() == 0) return;
+  try {
+    Run dropped;
+    dropped.strategy = strategy;
+    dropped.event = eventFor(strategy);
+    dropped.point = point;
+    if (strategy != kPing) resetPatiently(service_, dropped.event, options_.seats());
+    buy(dropped, duration);
+  } catch (const std::exception&) {
+    // the measured run meets the same trouble and reports it
+  }
+}
+
+void Measurer::measure(Run& run, const std::string& promised) const {
+  run.startedAt = utcNow();
+  const bool ceiling = run.strategy == kPing;
+  try {
+    if (!ceiling) {
+      run.event = eventFor(run.strategy);
+      resetPatiently(service_, run.event, options_.seats());
+    }
+    const auto before = ceiling ? std::vector<Metrics>{} : service_.metrics(run.point.instances);
+    // the ceiling keeps its length in a sell-out too, where strategies run until they are empty
+    run.client = buy(run, ceiling ? milliseconds(static_cast<long>(options_.duration * 1000))
+                                  : options_.runTime());
+    if (ceiling) {
+      run.judgement = {Verdict::safe, "", 0};
+      return;
+    }
+    run.lock = lockFigures(run.strategy, before, service_.metrics(run.point.instances));
+    judgeByAudit(run, promised);
+  } catch (const std::exception& e) {
+    run.judgement.verdict = Verdict::unknown;
+    run.judgement.reason = e.what();
+    if (!run.client.firstError.empty())
+      run.judgement.reason += "; buyers heard: " + run.client.firstError;
+  }
+}
+
+ClientCount Measurer::buy(Run& run, milliseconds duration) const {
+  WrkOrder order;
+  order.script = script_;
+  order.url = service_.url();
+  order.strategy = run.strategy;
+  order.event = run.event;
+  order.stockKind = options_.stockKind;
+  order.threads = options_.threads;
+  order.connections = run.point.connections;
+  order.collectSeats = options_.sellOut && run.strategy != kPing;
+  order.duration = duration;
+
+  const bool counted = run.strategy != kPing && live_;
+  double soldBefore = counted ? soldIn(service_.metrics(run.point.instances), run.strategy) : 0;
+  milliseconds before{0};
+  double emptyAt = 0;
+  ClientCount client = runWrk(order, [&](milliseconds elapsed) {
+    if (interrupted()) return true;
+    if (counted && elapsed - before >= milliseconds{450}) {
+      const double sold = soldIn(service_.metrics(run.point.instances), run.strategy);
+      live_((sold - soldBefore) / std::chrono::duration<double>(elapsed - before).count());
+      soldBefore = sold;
+      before = elapsed;
+    }
+    return order.collectSeats && watch(run, elapsed, emptyAt);
+  });
+  run.secondsToEmpty = emptyAt;
+  return client;
+}
+
+// Sell-out: true a moment after the last seat went. Notes when that was, to about a tick.
+bool Measurer::watch(const Run& run, milliseconds elapsed, double& emptyAt) const {
+  const double now = std::chrono::duration<double>(elapsed).count();
+  if (emptyAt == 0) {
+    try {
+      const Audit audit = service_.audit(run.event);
+      if (audit.remaining <= 0 || audit.sold >= audit.stock) emptyAt = now;
+    } catch (const std::exception&) {
+      return false;  // asked again at the next tick; the run has its deadline
+    }
+  }
+  return emptyAt > 0 && now >= emptyAt + std::chrono::duration<double>(kAfterLastSeat).count();
+}
+
+void Measurer::judgeByAudit(Run& run, const std::string& promised) const {
+  const auto judged = [&](const Audit& audit) {
+    return options_.sellOut ? judgeSellOut(audit, run.client) : judge(audit, run.client);
+  };
+  run.audit = service_.settledAudit(run.event);
+  run.judgement = judged(*run.audit);
+  if (nameOf(run.judgement.verdict) != promised && !interrupted()) {
+    std::this_thread::sleep_for(kSecondLook);
+    run.audit = service_.settledAudit(run.event);
+    run.judgement = judged(*run.audit);
+  }
+  if (run.audit->doubleSold > 0)
+    run.audit->doubleSeats = service_.audit(run.event, true).doubleSeats;
+}
+
+}  // namespace turnstile::harness

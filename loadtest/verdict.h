@@ -1,0 +1,24 @@
+// The verdict of a run, from three witnesses that do not know each other: the ledger (sales,
+// seats), the stock (what is left), and the buyers (how many heard 200). They must agree, allowing
+// only for the requests that were in flight when wrk stopped; where they do not, that is the
+// verdict: `disagree`.
+#pragma once
+
+#include "loadtest/run.h"
+
+namespace turnstile::harness {
+
+// A run in which more than this share of the answers were failures was disturbed: it shows nothing
+// about the strategy.
+inline constexpr double kDisturbed = 0.01;
+
+Judgement judge(const Audit& audit, const ClientCount& client);
+
+// In addition, for a sale to the last seat: everything sold, nothing left, and the buyers hold
+// distinct seats of 1..stock.
+Judgement judgeSellOut(const Audit& audit, const ClientCount& client);
+
+// Over several rounds the worst one counts: one oversold round makes a strategy oversold.
+Verdict worst(Verdict a, Verdict b);
+
+}  // namespace turnstile::harness
