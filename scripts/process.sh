@@ -3,6 +3,8 @@
 # pid, and beside it <service>.start with the kernel's start time, so that a pid that was given to a stranger since then
 # is never signalled. Needs RUN (the run directory). Sourced by scripts/stack.
 
+LAUNCHED=() LAUNCHING=0 INTERRUPTED=0  # what this run started, for undo
+
 # Fields of /proc/<pid>/stat into the caller's state, session and started. Status 1: no such process.
 read_stat() {
   local line
@@ -28,13 +30,27 @@ launch() {
   shift
   # A restart adds to the log, since the end of the last life is what one wants to read; but it must not grow for ever.
   if [[ $(stat -c %s "$log" 2>/dev/null || echo 0) -gt 10000000 ]]; then : >"$log"; fi
+  LAUNCHING=1  # between here and the pid file an interrupt would lose the process: on_interrupt waits for the end
   setsid "$@" >>"$log" 2>&1 </dev/null 9>&- &
   pid=$!
   LAUNCHED+=("$service")
   read_stat "$pid" || started=gone
   printf '%s\n' "$pid" >"$RUN/pids/$service.pid"
   printf '%s\n' "$started" >"$RUN/pids/$service.start"
+  LAUNCHING=0
+  ((INTERRUPTED == 0)) || on_interrupt
 }
+
+on_interrupt() {
+  INTERRUPTED=1
+  if ((LAUNCHING)); then return; fi
+  say "turnstile: interrupted: ending what was started"
+  undo
+  exit 130
+}
+undo() { trap - EXIT INT TERM HUP; if ((${#LAUNCHED[@]})); then end 5 "${LAUNCHED[@]}"; fi; }
+undo_and_exit() { undo; exit "$1"; }
+undo_on_failure() { trap 'undo_and_exit $?' EXIT; trap on_interrupt INT TERM HUP; }
 
 # What is left of a service whose leader is gone: nginx's workers outlive a master that was killed. The kernel keeps the
 # leader's pid reserved while its session has members; the program's name is checked all the same.

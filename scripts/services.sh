@@ -126,6 +126,7 @@ start_app() {
   mapfile -t extra < <(app_environment "${service#app-}")
   # Values of the environment, so that none of them (a password, a token) shows in the process list.
   (
+    trap : INT TERM HUP  # an interrupt waits until the pid is written; the caller hears it then
     unset TURNSTILE_ROOT TURNSTILE_CACHE TURNSTILE_RUN_DIR TURNSTILE_BUILD_DIR TURNSTILE_TEST_BASE_PORT
     export TURNSTILE_LISTEN=127.0.0.1 TURNSTILE_LAB=true TURNSTILE_INSTANCE=$service TURNSTILE_STRATEGY=$STRATEGY \
       TURNSTILE_ZOOKEEPER=127.0.0.1:$((BASE + 31)) TURNSTILE_ETCD=127.0.0.1:$((BASE + 32)) \
