@@ -1,0 +1,64 @@
+// Every setting of the service. Strength: file, then TURNSTILE_… environment, then flags.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/stock.h"
+#include "app/time.h"
+
+namespace turnstile {
+
+struct Config {
+  std::string listen = "127.0.0.1";
+  std::uint16_t port = 8081;
+  std::string instance = "app-1";
+  std::size_t threads = 1;
+  std::string strategy = "redis-lua";
+  std::string stock = "redis";  // for guarded strategies when a request names none
+
+  std::string redisMain = "127.0.0.1:8100";
+  std::string redisNodes;  // comma list; may be empty
+  std::size_t redisConnections = 1;
+  Millis redisTimeout{1000};
+
+  std::string mysqlHost = "127.0.0.1";
+  std::uint16_t mysqlPort = 8110;
+  std::string mysqlUser = "turnstile";
+  std::string mysqlPassword;  // secret
+  std::string mysqlDatabase = "turnstile";
+  std::size_t mysqlConnections = 8;
+  std::size_t mysqlForUpdateConnections = 8;
+  Millis mysqlTimeout{3000};
+
+  std::string zookeeper;  // host:port; empty: none
+  std::string etcd;
+
+  Millis lockTtl{10'000};   // the articles' 10 s
+  Millis lockWait{3'000};
+  Millis requestDeadline{10'000};
+  std::size_t segments = 5;
+  bool localQueue = true;
+
+  bool lab = false;
+  std::string adminToken;  // secret; empty: admin calls are refused
+  Millis clockSkew{0};
+};
+
+struct Address {
+  std::string host;
+  std::uint16_t port;
+};
+/// "host:port". Throws std::invalid_argument naming `setting`.
+Address parseAddress(const std::string& setting, const std::string& text);
+std::vector<Address> parseAddresses(const std::string& setting, const std::string& commaList);
+
+/// Reads file, environment and flags. Prints help or an error and exits when that is what was asked for
+/// or wrong; so only for main().
+Config loadConfig(int argc, char** argv);
+
+/// One "name = value" a line, secrets as "(set)" or "(not set)".
+std::string describe(const Config& config);
+
+}  // namespace turnstile

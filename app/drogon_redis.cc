@@ -1,0 +1,223 @@
+#include "app/drogon_redis.h"
+
+#include <drogon/drogon.h>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "app/errors.h"
+
+namespace turnstile {
+
+using drogon::nosql::RedisErrorCode;
+using drogon::nosql::RedisException;
+using drogon::nosql::RedisResult;
+using drogon::nosql::RedisResultType;
+
+struct DrogonRedis::Call {
+  enum class State : std::uint8_t { pending, answered, refused, broken, expired };
+  std::coroutine_handle<> waiter;
+  TimePoint deadline;
+  State state = State::pending;
+  Reply reply;
+  std::string error;
+};
+
+struct DrogonRedis::PerLoop {
+  drogon::nosql::RedisClientPtr client;
+  std::deque<std::shared_ptr<Call>> inFlight;  // one timeout for all, so also in order of deadline
+  bool up = false;
+  bool probing = false;
+};
+
+struct DrogonRedis::Exchange {
+  DrogonRedis& self;
+  PerLoop& loop;
+  const Args& args;
+  std::shared_ptr<Call> call = std::make_shared<Call>();
+
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> handle) {
+    call->waiter = handle;
+    self.send(loop, args, call);
+  }
+  Reply await_resume() const {
+    const std::string& name = self.options_.name;
+    switch (call->state) {
+      case Call::State::answered: return std::move(call->reply);
+      case Call::State::refused: throw RedisError(call->error);
+      case Call::State::broken: throw BackendTimeout(name, "connection broke before the reply");
+      default:
+        throw BackendTimeout(name, "no reply within " +
+                                       std::to_string(self.options_.timeout.count()) + " ms");
+    }
+  }
+};
+
+namespace {
+
+constexpr double kSweepEverySeconds = 0.02;
+constexpr Millis kProbeEvery{100};
+constexpr std::size_t kMostWords = 24;
+
+Reply toReply(const RedisResult& result) {
+  Reply reply;
+  switch (result.type()) {
+    case RedisResultType::kNil: break;
+    case RedisResultType::kInteger:
+      reply.kind = Reply::Kind::integer;
+      reply.integer = result.asInteger();
+      break;
+    case RedisResultType::kArray:
+      reply.kind = Reply::Kind::list;
+      for (const RedisResult& item : result.asArray()) reply.list.push_back(toReply(item));
+      break;
+    default:
+      reply.kind = Reply::Kind::text;
+      reply.text = result.asString();
+  }
+  return reply;
+}
+
+// Drogon only takes printf-like formats, so each number of words has its own "%b %b …"; the words
+// themselves are always arguments, never part of a format.
+using Execute = void (*)(drogon::nosql::RedisClient&, const Args&,
+                         drogon::nosql::RedisResultCallback&&,
+                         drogon::nosql::RedisExceptionCallback&&);
+
+template <std::size_t... I>
+void executeWords(drogon::nosql::RedisClient& client, const Args& args,
+                  drogon::nosql::RedisResultCallback&& onReply,
+                  drogon::nosql::RedisExceptionCallback&& onError, std::index_sequence<I...>) {
+  static const std::string format = [] {
+    std::string text;
+    (text.append(I > 0 ? " %b" : "%b"), ...);
+    return text;
+  }();
+  const auto words = args.begin();
+  std::apply(
+      [&](auto... flat) {
+        client.execCommandAsync(std::move(onReply), std::move(onError), format, flat...);
+      },
+      std::tuple_cat(std::make_tuple(words[I].data(), words[I].size())...));
+}
+
+template <std::size_t N>
+void execute(drogon::nosql::RedisClient& client, const Args& args,
+             drogon::nosql::RedisResultCallback&& onReply,
+             drogon::nosql::RedisExceptionCallback&& onError) {
+  executeWords(client, args, std::move(onReply), std::move(onError),
+               std::make_index_sequence<N>{});
+}
+
+constexpr auto kExecuteByWords = []<std::size_t... N>(std::index_sequence<N...>) {
+  return std::array<Execute, kMostWords>{&execute<N + 1>...};
+}(std::make_index_sequence<kMostWords>{});
+
+}  // namespace
+
+DrogonRedis::DrogonRedis(Options options, Clock& clock)
+    : options_(std::move(options)), clock_(clock) {
+  constexpr double kOwnDeadlines = -1.0;  // sweep() below
+  drogon::app().createRedisClient(options_.host, options_.port, options_.name, "",
+                                  options_.connectionsPerLoop, /*isFast=*/true, kOwnDeadlines);
+}
+
+DrogonRedis::~DrogonRedis() = default;
+
+void DrogonRedis::start() {
+  auto loop = std::make_shared<PerLoop>();
+  loop->client = drogon::app().getFastRedisClient(options_.name);
+  loops_.setThreadData(loop);
+  trantor::EventLoop::getEventLoopOfCurrentThread()->runEvery(kSweepEverySeconds,
+                                                              [this, loop] { sweep(*loop); });
+  connectionBroke(*loop);  // down until a PING was answered
+}
+
+bool DrogonRedis::up() const {
+  const auto& loop = loops_.getThreadData();
+  return loop && loop->up;
+}
+
+Task<Reply> DrogonRedis::command(Args args) {
+  if (args.size() == 0 || args.size() > kMostWords)
+    throw std::logic_error("a Redis command has 1 to " + std::to_string(kMostWords) + " words");
+  PerLoop& loop = *loops_.getThreadData();
+  if (!loop.up) throw BackendDown(options_.name, "not connected");
+  co_return co_await Exchange{*this, loop, args};
+}
+
+Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
+  const std::string count = std::to_string(keys.size());
+  Args words{"EVALSHA", script.sha(), count};
+  words.addAll(keys);
+  words.addAll(args);
+  try {
+    co_return co_await command(words);
+  } catch (const RedisError& error) {
+    if (!std::string_view(error.what()).starts_with("NOSCRIPT")) throw;
+  }
+  Args whole{"EVAL", script.source(), count};  // also teaches the server, until it restarts
+  whole.addAll(keys);
+  whole.addAll(args);
+  co_return co_await command(whole);
+}
+
+void DrogonRedis::send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call) {
+  call->deadline = clock_.now() + options_.timeout;
+  while (!loop.inFlight.empty() && loop.inFlight.front()->state != Call::State::pending)
+    loop.inFlight.pop_front();
+  loop.inFlight.push_back(call);
+  kExecuteByWords[args.size() - 1](
+      *loop.client, args,
+      [call](const RedisResult& result) {
+        if (call->state != Call::State::pending) return;  // too late
+        call->state = Call::State::answered;
+        call->reply = toReply(result);
+        call->waiter.resume();
+      },
+      [this, call, &loop](const RedisException& error) {
+        const bool broken = error.code() != RedisErrorCode::kRedisError;
+        if (broken) connectionBroke(loop);
+        if (call->state != Call::State::pending) return;
+        call->state = broken ? Call::State::broken : Call::State::refused;
+        call->error = error.what();
+        call->waiter.resume();
+      });
+}
+
+void DrogonRedis::sweep(PerLoop& loop) {
+  const TimePoint now = clock_.now();
+  while (!loop.inFlight.empty()) {
+    const auto call = loop.inFlight.front();
+    if (call->state == Call::State::pending && call->deadline > now) return;
+    loop.inFlight.pop_front();
+    if (call->state != Call::State::pending) continue;
+    call->state = Call::State::expired;
+    call->waiter.resume();
+  }
+}
+
+void DrogonRedis::connectionBroke(PerLoop& loop) {
+  loop.up = false;
+  if (std::exchange(loop.probing, true)) return;
+  drogon::async_run([this, &loop]() -> Task<> { co_await probe(loop); });
+}
+
+// Drogon reconnects by itself every two seconds and says nothing; a PING that is answered tells.
+Task<> DrogonRedis::probe(PerLoop& loop) {
+  const Args ping{"PING"};
+  while (!loop.up) {
+    try {
+      co_await Exchange{*this, loop, ping};
+      loop.up = true;
+    } catch (const std::exception&) {
+      // still away
+    }
+    if (!loop.up) co_await clock_.sleep(kProbeEvery);
+  }
+  loop.probing = false;
+}
+
+}  // namespace turnstile

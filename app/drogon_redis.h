@@ -1,0 +1,54 @@
+// Redis through Drogon's per-loop client. Adds what that client lacks: a deadline for every command at the
+// cost of one timer a loop instead of one a command; and failing at once while the server is known to be
+// away, instead of queueing without bound.
+#pragma once
+
+#include <drogon/IOThreadStorage.h>
+#include <drogon/nosql/RedisClient.h>
+
+#include <deque>
+
+#include "app/clock.h"
+#include "app/redis.h"
+
+namespace turnstile {
+
+class DrogonRedis final : public Redis {
+ public:
+  struct Options {
+    std::string name;  // "redis-main": in errors, and Drogon's name for the client
+    std::string host;
+    std::uint16_t port = 0;
+    std::size_t connectionsPerLoop = 1;
+    Millis timeout{1000};
+  };
+
+  /// Before app().run(), after the number of threads is set.
+  DrogonRedis(Options options, Clock& clock);
+  ~DrogonRedis() override;
+
+  /// On every I/O loop, once the loops run.
+  void start();
+
+  Task<Reply> command(Args args) override;
+  Task<Reply> run(const Script& script, Args keys, Args args) override;
+  const std::string& name() const override { return options_.name; }
+
+  /// As seen from the calling loop.
+  bool up() const;
+
+ private:
+  struct Call;
+  struct Exchange;
+  struct PerLoop;
+  void send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call);
+  void connectionBroke(PerLoop& loop);
+  void sweep(PerLoop& loop);
+  Task<> probe(PerLoop& loop);
+
+  Options options_;
+  Clock& clock_;
+  drogon::IOThreadStorage<std::shared_ptr<PerLoop>> loops_;
+};
+
+}  // namespace turnstile

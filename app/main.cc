@@ -1,0 +1,52 @@
+#include <drogon/drogon.h>
+
+#include <iostream>
+
+#include "app/config.h"
+#include "app/service.h"
+#include "controllers/routes.h"
+
+namespace {
+
+using turnstile::Service;
+
+// New sales are refused, those under way finish; whoever is still there at the deadline is cut off.
+void stopGracefully(Service& service) {
+  if (service.draining.exchange(true)) return;
+  const auto until = service.clock().now() + service.config().requestDeadline;
+  drogon::app().getLoop()->runEvery(0.01, [&service, until] {
+    if (service.inFlight == 0 || service.clock().now() > until) drogon::app().quit();
+  });
+}
+
+void startOnEveryLoop(Service& service) {
+  for (std::size_t i = 0; i < drogon::app().getThreadNum(); ++i)
+    drogon::app().getIOLoop(i)->queueInLoop([&service] { service.startOnLoop(); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const turnstile::Config config = turnstile::loadConfig(argc, argv);
+  std::cout << describe(config) << std::flush;
+
+  auto& app = drogon::app();
+  app.setLogLevel(trantor::Logger::kWarn)
+      .setThreadNum(config.threads)
+      .addListener(config.listen, config.port)
+      .enableServerHeader(false)
+      .enableDateHeader(false)
+      .setIdleConnectionTimeout(75)
+      .setClientMaxBodySize(64 * 1024);
+
+  Service service(config);
+  routeSale(service);
+  routeEvents(service);
+  routeCatalogue(service);
+  routeHealth(service);
+
+  app.registerBeginningAdvice([&service] { startOnEveryLoop(service); });
+  app.setTermSignalHandler([&service] { stopGracefully(service); });
+  app.setIntSignalHandler([&service] { stopGracefully(service); });
+  app.run();
+}

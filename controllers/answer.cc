@@ -1,0 +1,81 @@
+#include "controllers/answer.h"
+
+#include <json/json.h>
+
+#include "app/errors.h"
+#include "app/redis.h"
+
+namespace turnstile {
+
+using drogon::HttpResponse;
+using drogon::HttpResponsePtr;
+
+namespace {
+
+std::string_view nameOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::sold: return "sold";
+    case Outcome::soldOut: return "sold_out";
+    case Outcome::busy: return "busy";
+    case Outcome::unknown: break;
+  }
+  return "unknown";
+}
+
+drogon::HttpStatusCode statusOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::sold: return drogon::k200OK;
+    case Outcome::soldOut: return drogon::k409Conflict;
+    case Outcome::busy: return drogon::k503ServiceUnavailable;
+    case Outcome::unknown: break;
+  }
+  return drogon::k504GatewayTimeout;
+}
+
+}  // namespace
+
+HttpResponsePtr json(drogon::HttpStatusCode status, std::string body) {
+  auto response = HttpResponse::newHttpResponse(status, drogon::CT_APPLICATION_JSON);
+  response->setBody(std::move(body));
+  return response;
+}
+
+// Written by hand: names are checked to need no escaping on their way in, and a JSON tree would cost more
+// than the rest of the answer.
+HttpResponsePtr saleAnswer(const Sale& sale, const SaleContext& context) {
+  std::string body;
+  body.reserve(192);
+  body.append(R"({"outcome":")").append(nameOf(sale.outcome));
+  body.append(R"(","event":")").append(context.event).append("\"");
+  if (sale.outcome == Outcome::sold) body.append(R"(,"seat":)").append(std::to_string(sale.seat));
+  if (sale.outcome == Outcome::sold || sale.outcome == Outcome::soldOut)
+    body.append(R"(,"remaining":)").append(std::to_string(sale.remaining));
+  body.append(R"(,"strategy":")").append(context.strategy);
+  body.append(R"(","instance":")").append(context.instance).append("\"");
+  if (sale.outcome == Outcome::sold) body.append(R"(,"fence":)").append(std::to_string(sale.fence));
+  body.append("}");
+  auto response = json(statusOf(sale.outcome), std::move(body));
+  if (sale.outcome == Outcome::busy) response->addHeader("Retry-After", "1");
+  return response;
+}
+
+HttpResponsePtr errorAnswer(drogon::HttpStatusCode status, std::string_view message) {
+  Json::Value body;
+  body["error"] = std::string(message);
+  Json::StreamWriterBuilder compact;
+  compact["indentation"] = "";
+  return json(status, Json::writeString(compact, body));
+}
+
+HttpResponsePtr errorAnswer(const std::exception& error) {
+  if (dynamic_cast<const BadRequest*>(&error)) return errorAnswer(drogon::k400BadRequest, error.what());
+  if (dynamic_cast<const UnknownEvent*>(&error)) return errorAnswer(drogon::k404NotFound, error.what());
+  if (dynamic_cast<const BackendDown*>(&error)) return errorAnswer(drogon::k502BadGateway, error.what());
+  if (dynamic_cast<const BackendTimeout*>(&error))
+    return errorAnswer(drogon::k504GatewayTimeout, error.what());
+  if (dynamic_cast<const RedisError*>(&error))
+    return errorAnswer(drogon::k502BadGateway, std::string("redis: ") + error.what());
+  return errorAnswer(drogon::k500InternalServerError, error.what());
+}
+
+}  // namespace turnstile

@@ -1,0 +1,13 @@
+// The routes of the service, one function a resource; each in the file of its name.
+#pragma once
+
+namespace turnstile {
+
+class Service;
+
+void routeSale(Service& service);       // /lock
+void routeEvents(Service& service);     // /events/{id}
+void routeCatalogue(Service& service);  // /strategies
+void routeHealth(Service& service);     // /ping /healthz /readyz /metrics, and what no route matches
+
+}  // namespace turnstile

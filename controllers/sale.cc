@@ -1,0 +1,152 @@
+// POST /lock: sells one ticket. GET does the same, for a browser's address line.
+#include <drogon/drogon.h>
+
+#include "app/errors.h"
+#include "app/service.h"
+#include "controllers/answer.h"
+#include "controllers/params.h"
+#include "controllers/routes.h"
+
+namespace turnstile {
+namespace {
+
+using drogon::HttpRequestPtr;
+using drogon::HttpResponsePtr;
+
+constexpr std::int64_t kLongestLabTime = 120'000;
+
+struct Asked {
+  std::string strategy;
+  std::optional<StockKind> stock;
+  bool lab = false;  // any lab parameter was given
+  Lab::Plan plan;
+  SaleRequest sale;
+};
+
+StockKind checkedStock(std::string_view value) {
+  if (const auto kind = parseStockKind(value)) return *kind;
+  throw BadRequest("stock '" + std::string(value.substr(0, 64)) + "' is not allowed: redis or mysql");
+}
+
+// true: it was one of the lab's.
+bool readLabParameter(Asked& asked, std::string_view name, std::string_view value) {
+  const auto millis = [&](std::int64_t least) {
+    return Millis{checkedNumber(name, value, least, kLongestLabTime)};
+  };
+  if (name == "hold") asked.plan.hold = millis(0);
+  else if (name == "fault") asked.plan.faults = parseFaults(value);
+  else if (name == "nested") asked.plan.nested = checkedFlag(name, value);
+  else if (name == "fencing") asked.plan.fencing = checkedFlag(name, value);
+  else if (name == "wait") asked.sale.wait = millis(0);
+  else if (name == "ttl") asked.sale.ttl = millis(1), asked.sale.ttlGiven = true;
+  else return false;
+  return true;
+}
+
+Asked parse(std::string_view query, const Config& config) {
+  Asked asked;
+  asked.strategy = config.strategy;
+  asked.sale.event = "demo";
+  asked.sale.user = "anonymous";
+  asked.sale.ttl = config.lockTtl;
+  asked.sale.wait = config.lockWait;
+  eachParameter(query, [&](std::string_view name, std::string_view value) {
+    if (name == "event") asked.sale.event = checkedName(name, value);
+    else if (name == "strategy") asked.strategy = checkedName(name, value);
+    else if (name == "user") asked.sale.user = checkedName(name, value);
+    else if (name == "stock") asked.stock = checkedStock(value);
+    else if (readLabParameter(asked, name, value)) asked.lab = true;
+    else
+      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
+                       "'; allowed: event, strategy, stock, user; with the admin token and the lab "
+                       "open also: hold, fault, nested, ttl, wait, fencing");
+  });
+  return asked;
+}
+
+StockKind chooseStock(const StrategySpec& spec, std::optional<StockKind> asked,
+                      const Config& config) {
+  const auto supports = [&](StockKind kind) {
+    return std::find(spec.stocks.begin(), spec.stocks.end(), kind) != spec.stocks.end();
+  };
+  if (asked) {
+    if (supports(*asked)) return *asked;
+    std::string allowed;
+    for (const StockKind kind : spec.stocks)
+      allowed.append(allowed.empty() ? "" : ", ").append(toString(kind));
+    throw BadRequest("strategy " + spec.name + " does not sell from stock " +
+                     std::string(toString(*asked)) + "; allowed: " +
+                     (allowed.empty() ? "none, it brings its own" : allowed));
+  }
+  const StockKind configured = parseStockKind(config.stock).value_or(StockKind::redis);
+  if (spec.stocks.empty() || supports(configured)) return configured;
+  return spec.stocks.front();
+}
+
+void count(StrategyMetrics& metrics, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::sold: return metrics.sold.add();
+    case Outcome::soldOut: return metrics.soldOut.add();
+    case Outcome::busy: return metrics.busy.add();
+    case Outcome::unknown: return metrics.unknown.add();
+  }
+}
+
+struct InFlight {
+  explicit InFlight(Service& s) : service(s) { ++service.inFlight; }
+  ~InFlight() { --service.inFlight; }
+  Service& service;
+};
+
+Task<HttpResponsePtr> sell(Service& service, Asked asked, const Service::Entry& entry) {
+  const InFlight counted(service);
+  const std::string event = asked.sale.event;
+  Sale sale;
+  try {
+    sale = co_await entry.strategy->sell(std::move(asked.sale));
+  } catch (const BackendTimeout&) {
+    sale = Sale::unknown();
+  } catch (const std::exception&) {
+    entry.metrics.failed.add();
+    throw;
+  }
+  count(entry.metrics, sale.outcome);
+  co_return saleAnswer(sale, {event, entry.spec->name, service.config().instance});
+}
+
+Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
+  try {
+    const Config& config = service.config();
+    if (service.draining)
+      co_return errorAnswer(drogon::k503ServiceUnavailable, "this instance is stopping; try again");
+    Asked asked = parse(request->query(), config);
+    const Service::Entry* entry = service.find(asked.strategy);
+    if (!entry)
+      throw BadRequest("unknown strategy '" + asked.strategy + "'; allowed: " + strategyNames());
+    if (asked.lab) {
+      if (!config.lab || !isAdmin(request, config.adminToken))
+        co_return errorAnswer(drogon::k403Forbidden,
+                              config.lab ? "lab parameters need Authorization: Bearer <admin token>"
+                                         : "the lab is closed (setting lab)");
+      asked.sale.lab = Lab(std::move(asked.plan), service.clock());
+    }
+    asked.sale.stock = chooseStock(*entry->spec, asked.stock, config);
+    asked.sale.deadline = service.clock().now() + std::max(config.requestDeadline, asked.sale.wait);
+    co_return co_await sell(service, std::move(asked), *entry);
+  } catch (const std::exception& error) {
+    co_return errorAnswer(error);
+  }
+}
+
+}  // namespace
+
+void routeSale(Service& service) {
+  drogon::app().registerHandler(
+      "/lock",
+      [&service](HttpRequestPtr request) -> Task<HttpResponsePtr> {
+        return handle(service, std::move(request));
+      },
+      {drogon::Post, drogon::Get});
+}
+
+}  // namespace turnstile

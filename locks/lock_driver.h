@@ -1,0 +1,74 @@
+// A lock of some backend, cut down to single attempts. A driver never loops, sleeps or retries: the
+// recipe (locks/with_lock.h) does, the same way for all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/clock.h"
+#include "locks/lab.h"
+#include "locks/turns.h"
+
+namespace turnstile {
+
+/// One wish for one lock. The recipe owns it and keeps it alive through every call it makes.
+struct LockRequest {
+  std::string name;   // of the lock; a driver derives its keys from it
+  std::string owner;  // this request, unique in the fleet
+  Millis ttl{0};
+  bool ttlGiven = false;
+  Millis wait{0};
+  TimePoint deadline;
+  Lab lab;
+  Turn* turn = nullptr;  // our place among this process's waiters, while waiting
+};
+
+struct Grant {
+  std::string owner;
+  std::uint64_t fence = 0;  // 0: this lock has none
+  Millis validFor{0};       // from the moment before the attempt was sent; 0: no end
+};
+
+class LockDriver {
+ public:
+  explicit LockDriver(Clock& clock) : clock_(clock) {}
+  virtual ~LockDriver() = default;
+
+  /// One attempt. nullopt: someone else holds it.
+  virtual Task<std::optional<Grant>> tryAcquire(const LockRequest& request) = 0;
+
+  /// Returns when another attempt makes sense, at the latest after `atMost`. Waking too often is
+  /// harmless, too late is not. Default: a short random pause, cut short by a release in this process.
+  virtual Task<> awaitRelease(const LockRequest& request, Millis atMost);
+
+  /// Asks for another `ttl`. false: no longer ours.
+  virtual Task<bool> renew(const LockRequest& request, const Grant& grant);
+
+  /// false: it was no longer ours.
+  virtual Task<bool> release(const LockRequest& request, const Grant& grant) = 0;
+
+  /// How often the recipe renews while the lock is held; 0: never.
+  virtual Millis renewEvery(const LockRequest& request) const {
+    (void)request;
+    return Millis{0};
+  }
+
+  /// The waiter gave up (time ran out): leave no trace, for instance in a queue.
+  virtual Task<> abandon(const LockRequest& request) {
+    (void)request;
+    co_return;
+  }
+
+  /// Two rungs of the ladder are known for what they do not do. No other driver overrides these.
+  virtual bool releasesOnException() const { return true; }
+  virtual bool releasesWhenRefused() const { return false; }
+
+  /// Deletes the lock whoever holds it: for PUT /events.
+  virtual Task<> reset(std::string name) = 0;
+
+ protected:
+  Clock& clock_;
+};
+
+}  // namespace turnstile
