@@ -122,6 +122,7 @@ app_environment() {  # app_environment <number>
 
 start_app() {
   local service=$1 nodes='' node extra config=$TURNSTILE_ROOT/app/config.json
+  mkdir -p "$RUN/data/$service"
   for node in 1 2 3 4 5; do nodes+=${nodes:+,}127.0.0.1:$(port_of "redis-node-$node"); done
   mapfile -t extra < <(app_environment "${service#app-}")
   # Values of the environment, so that none of them (a password, a token) shows in the process list.
@@ -137,6 +138,7 @@ start_app() {
     TURNSTILE_ADMIN_TOKEN=$(<"$RUN/admin.token")
     export TURNSTILE_MYSQL_PASSWORD TURNSTILE_ADMIN_TOKEN
     for node in "${extra[@]}"; do export "${node?}"; done
+    cd "$RUN/data/$service" || exit  # a core file or a directory that Drogon makes belongs there, not in the checkout
     launch "$service" "$SERVER" --config "$config"
   )
   LAUNCHED+=("$service")  # the subshell's own note of it is lost
