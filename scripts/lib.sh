@@ -34,7 +34,7 @@ as_root() {
 # The compiler's own progress ("[12/80]") when the log has one, else the seconds alone.
 tick() {  # tick <label> <log>
   local start=$SECONDS at
-  while sleep 5; do
+  while sleep $((SECONDS - start < 10 ? 5 : 15)); do
     at=$(grep -ao '^\[[0-9]*/[0-9]*\]' "$2" 2>/dev/null | tail -n 1 || true)
     say "    $1: $((SECONDS - start)) s ${at}"
   done
