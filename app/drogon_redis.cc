@@ -31,11 +31,14 @@ struct DrogonRedis::PerLoop {
   bool probing = false;
 };
 
+// A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
 struct DrogonRedis::Exchange {
+  Exchange(DrogonRedis& redis, PerLoop& perLoop, const Args& words)
+      : self(redis), loop(perLoop), args(words), call(std::make_shared<Call>()) {}
   DrogonRedis& self;
   PerLoop& loop;
   const Args& args;
-  std::shared_ptr<Call> call = std::make_shared<Call>();
+  std::shared_ptr<Call> call;
 
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> handle) {
@@ -145,7 +148,7 @@ Task<Reply> DrogonRedis::command(Args args) {
     throw std::logic_error("a Redis command has 1 to " + std::to_string(kMostWords) + " words");
   PerLoop& loop = *loops_.getThreadData();
   if (!loop.up) throw BackendDown(options_.name, "not connected");
-  co_return co_await Exchange{*this, loop, args};
+  co_return co_await Exchange(*this, loop, args);
 }
 
 Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
@@ -210,7 +213,7 @@ Task<> DrogonRedis::probe(PerLoop& loop) {
   const Args ping{"PING"};
   while (!loop.up) {
     try {
-      co_await Exchange{*this, loop, ping};
+      co_await Exchange(*this, loop, ping);
       loop.up = true;
     } catch (const std::exception&) {
       // still away

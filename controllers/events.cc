@@ -99,9 +99,9 @@ Task<HttpResponsePtr> get(Service& service, HttpRequestPtr request, std::string 
 
 Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request, std::string id) {
   try {
-    co_return request->method() == drogon::Put
-        ? co_await put(service, request, std::move(id))
-        : co_await get(service, request, std::move(id));
+    // Not one ?: expression: GCC 12 evaluates the arguments of both sides of a co_await in it.
+    if (request->method() == drogon::Put) co_return co_await put(service, request, std::move(id));
+    co_return co_await get(service, request, std::move(id));
   } catch (const std::exception& error) {
     co_return errorAnswer(error);
   }

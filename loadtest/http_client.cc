@@ -116,7 +116,7 @@ HttpAnswer parseAnswer(const std::string& raw) {
   std::string head = raw.substr(0, headEnd);
   std::transform(head.begin(), head.end(), head.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  HttpAnswer answer{std::atoi(raw.c_str() + 9), raw.substr(headEnd + 4)};
+  HttpAnswer answer{std::atoi(raw.c_str() + 9), raw.substr(headEnd + 4), head};
   if (head.find("\r\ntransfer-encoding: chunked") != std::string::npos) {
     answer.body = joinChunks(answer.body);
   } else if (const auto at = head.find("\r\ncontent-length:"); at != std::string::npos) {

@@ -11,6 +11,7 @@ namespace turnstile::harness {
 struct HttpAnswer {
   int status = 0;
   std::string body;
+  std::string head = {};  // status line and headers, lower case
 };
 
 struct HttpCall {

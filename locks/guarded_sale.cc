@@ -62,8 +62,11 @@ Task<Sale> GuardedSale::sell(SaleRequest request) {
     const auto inner = co_await withLock(recipe, *driver_, lock, criticalSection);
     co_return inner.value_or(Sale::busy());
   };
-  const auto sale = request.lab.nested() ? co_await withLock(recipe, *driver_, lock, nested)
-                                         : co_await withLock(recipe, *driver_, lock, criticalSection);
+  std::optional<Sale> sale;
+  if (request.lab.nested())
+    sale = co_await withLock(recipe, *driver_, lock, nested);
+  else
+    sale = co_await withLock(recipe, *driver_, lock, criticalSection);
   co_return sale.value_or(Sale::busy());
 }
 

@@ -1,0 +1,66 @@
+// The stack under test, as a test talks to it: HTTP through nginx or to one instance, Redis by hand, and
+// single services killed, frozen and started again. `./turnstile test` brings it up; a test that finds
+// none fails, it does not skip.
+#pragma once
+
+#include <json/value.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace turnstile::test {
+
+using std::chrono::milliseconds;
+
+struct Answer {
+  int status = 0;
+  std::string head;  // status line and headers, lower case
+  std::string body;
+  Json::Value json;  // null when the body is none
+  std::string outcome() const { return json["outcome"].asString(); }
+  int seat() const { return json["seat"].asInt(); }
+};
+
+/// An event no other test uses, named after the running test; created with `seats`.
+std::string freshEvent(int seats);
+
+constexpr int kNginx = 0;  // as an instance number
+
+/// Any request. `instance` 0 goes through nginx, 1.. straight to that instance.
+Answer request(const std::string& method, const std::string& target, const std::string& body = {},
+               bool asAdmin = false, int instance = kNginx, milliseconds deadline = milliseconds{20'000});
+
+/// POST /lock with the admin token, so lab parameters work: sell("event=x&strategy=y&hold=100", 2).
+Answer sell(const std::string& query, int instance = kNginx);
+/// The same in a thread of its own. Keep the future: its destructor waits.
+std::future<Answer> sellLater(const std::string& query, int instance = kNginx);
+
+/// `buyers` concurrent buyers spread over all instances, each buying until told sold out or `each` times.
+/// Gives the answers by outcome ("sold", "sold_out", "busy", "unknown", "error").
+Json::Value buyConcurrently(const std::string& query, int buyers, int each);
+
+Json::Value audit(const std::string& event);
+void resetEvent(const std::string& event, int seats);
+
+/// "redis-main", "redis-node-3". Text of the reply; nullopt for nil. Throws on an error reply.
+std::optional<std::string> redis(const std::string& service, const std::vector<std::string>& words);
+
+/// Single services of the stack, by name: "app-2", "redis-main", "mariadb", "zookeeper", "etcd".
+void signalService(const std::string& service, int signal);
+void killService(const std::string& service);     // SIGKILL, and waits until it is gone
+void startService(const std::string& service);    // as `up` would; waits until it answers
+bool serviceRuns(const std::string& service);
+int portOf(const std::string& service);
+std::string runDir();
+
+/// Polls until true. false: the deadline passed.
+bool eventually(const std::function<bool()>& condition, milliseconds within = milliseconds{10'000});
+
+/// Sum over all instances of one Prometheus series, for instance "turnstile_lock_lost_total" of a strategy.
+double metric(const std::string& name, const std::string& strategy);
+
+}  // namespace turnstile::test
