@@ -101,6 +101,9 @@ void declare(Settings& settings, Config& c) {
   settings.add("request-deadline-ms", c.requestDeadline, "retries of one sale end here");
   settings.add("segments", c.segments, "parts of a segmented stock")->check(CLI::Range(1, 64));
   settings.add("local-queue", c.localQueue, "one contender a lock and instance, the others queue");
+  settings.add("set-ex-lua-acquire", c.setExLuaAcquire,
+               "how redis-set-ex-lua takes its lock: SET NX PX, or SETNX and PEXPIRE in a script")
+      ->check(CLI::IsMember({"set", "lua"}));
   settings.add("lab", c.lab, "open the lab parameters of /lock to the admin token");
   settings.add("clock-skew-ms", c.clockSkew, "added to this instance's wall clock");
 }

@@ -40,6 +40,7 @@ struct Config {
   Millis requestDeadline{10'000};
   std::size_t segments = 5;
   bool localQueue = true;
+  std::string setExLuaAcquire = "set";  // or "lua": the other way to set key and life in one step
 
   bool lab = false;
   std::string adminToken;  // secret; empty: admin calls are refused

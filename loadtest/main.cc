@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "loadtest/compare.h"
+#include "loadtest/strategies_doc.h"
 #include "loadtest/report_command.h"
 
 int main(int argc, char** argv) {
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addStrategiesDoc(app);
   addReport(app, exitCode);
   try {
     app.parse(argc, argv);

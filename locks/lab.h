@@ -19,6 +19,7 @@ namespace turnstile {
 enum class Point : std::uint8_t {
   afterAcquire,
   betweenSetnxExpire,
+  betweenGetGetset,
   beforeWrite,
   afterWrite,
   betweenCompareDelete,
@@ -34,6 +35,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::afterAcquire, "after-acquire", "the lock is held, nothing was read yet"},
     PointInfo{Point::betweenSetnxExpire, "between-setnx-expire",
               "the lock key exists and has no time to live yet"},
+    PointInfo{Point::betweenGetGetset, "between-get-getset",
+              "a lock past its time was seen and is not taken over yet"},
     PointInfo{Point::beforeWrite, "before-write",
               "the count was read, the lease was checked, nothing was written yet"},
     PointInfo{Point::afterWrite, "after-write", "the sale is written, the lock is still held"},

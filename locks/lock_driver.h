@@ -64,6 +64,10 @@ class LockDriver {
   virtual bool releasesOnException() const { return true; }
   virtual bool releasesWhenRefused() const { return false; }
 
+  /// May an attempt without a reply be taken back by release()? Not where release() deletes a lock
+  /// whoever holds it: then what the attempt left behind stays.
+  virtual bool canTakeBack() const { return true; }
+
   /// Deletes the lock whoever holds it: for PUT /events.
   virtual Task<> reset(std::string name) = 0;
 

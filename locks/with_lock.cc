@@ -51,7 +51,7 @@ Task<std::optional<Grant>> tryOnce(const Recipe& recipe, LockDriver& driver,
   } catch (const BackendTimeout& timeout) {
     unanswered = timeout.backend;
   }
-  co_await takeBack(driver, request);
+  if (driver.canTakeBack()) co_await takeBack(driver, request);
   throw BackendDown(unanswered, "no reply to an attempt to lock; nothing was sold");
 }
 
