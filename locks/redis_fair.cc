@@ -140,7 +140,8 @@ StrategySpec redis_fair() {
       .summary = "redis-redisson with a queue: first come, first served; dead waiters are skipped",
       .stocks = {StockKind::redis, StockKind::mysql},
       .reentrant = true,
-      .points = {Point::afterAcquire, Point::beforeWrite, Point::afterWrite, Point::unlockReply},
+      .points = {Point::beforeWait, Point::afterAcquire, Point::beforeWrite, Point::afterWrite,
+                 Point::unlockReply},
       .promises =
           {{"contention", Verdict::safe, "one script checks the lock and the queue before it grants"},
            {"exception", Verdict::safe, "released on every path, and a waiter leaves the queue"},

@@ -137,7 +137,8 @@ StrategySpec redis_redisson() {
       .summary = "reentrant hash, watchdog, waiting by pub/sub, unlock latch; Redisson's key format",
       .stocks = {StockKind::redis, StockKind::mysql},
       .reentrant = true,
-      .points = {Point::afterAcquire, Point::beforeWrite, Point::afterWrite, Point::unlockReply},
+      .points = {Point::beforeWait, Point::afterAcquire, Point::beforeWrite, Point::afterWrite,
+                 Point::unlockReply},
       .promises =
           {{"contention", Verdict::safe, "the acquire script lets one owner in"},
            {"exception", Verdict::safe, "released on every path"},

@@ -93,6 +93,7 @@ Task<std::optional<Lease>> acquire(Recipe recipe, LockDriver& driver, LockReques
     ++request->refusals;
     if (driver.releasesWhenRefused()) co_await takeBack(driver, *request);
     if (now >= until) break;
+    if (request->refusals == 1) co_await request->lab.pass(Point::beforeWait);
     co_await driver.awaitRelease(*request, left(until, now));
   }
   co_await driver.abandon(*request);
