@@ -2,6 +2,7 @@
 // hole RedLock is known for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/support/guards.h"
@@ -19,9 +20,9 @@ void takeDown(const std::string& node) {
     ASSERT_TRUE(eventually([&] { return !sees(instance, node); })) << node;
 }
 
-void bringUp(const std::string& node) {
-  startService(node);
-  ASSERT_TRUE(eventually([&] { return sees(0, node); })) << node;
+void bringUp(const std::vector<std::string>& nodes) {
+  for (const std::string& node : nodes) startService(node);
+  for (const std::string& node : nodes) ASSERT_TRUE(eventually([&] { return sees(0, node); })) << node;
 }
 
 void forgetEverything(const std::string& node) {  // while it is down
@@ -105,7 +106,7 @@ TEST_F(Redlock, LetsASecondClientInWhenANodeRestartsEmptyWithinTheTtl) {
   auto holder = takeThreeNodes("&ttl=60000&hold=15000");
   takeDown(kNodes[2]);
   forgetEverything(kNodes[2]);
-  for (const int i : {2, 3, 4}) bringUp(kNodes[i]);
+  bringUp({kNodes[2], kNodes[3], kNodes[4]});
   EXPECT_EQ(sell(redlock(), 2).outcome(), "sold") << "the known hole is not there";
   EXPECT_EQ(holder.get().outcome(), "sold");
   const Json::Value found = audit(event_);
@@ -114,14 +115,14 @@ TEST_F(Redlock, LetsASecondClientInWhenANodeRestartsEmptyWithinTheTtl) {
 }
 
 TEST_F(Redlock, IsSafeWhenTheNodeStaysAwayForLongerThanTheTtl) {
-  auto holder = takeThreeNodes("&ttl=8000&hold=9000");
+  auto holder = takeThreeNodes("&ttl=12000&hold=13000");
   takeDown(kNodes[2]);
   forgetEverything(kNodes[2]);
-  for (const int i : {3, 4}) bringUp(kNodes[i]);
+  bringUp({kNodes[3], kNodes[4]});
   ASSERT_TRUE(lockedOn(kNodes[0])) << "the lock expired too early for this test";
   EXPECT_EQ(sell(redlock("&wait=300"), 2).outcome(), "busy") << "nodes 4 and 5 are no majority";
   ASSERT_TRUE(eventually([&] { return !lockedOn(kNodes[0]); }, milliseconds{20'000}));
-  bringUp(kNodes[2]);
+  bringUp({kNodes[2]});
   EXPECT_EQ(sell(redlock(), 2).outcome(), "sold");
   EXPECT_EQ(holder.get().outcome(), "busy") << "its validity was over before it wrote";
   EXPECT_EQ(audit(event_)["verdict"].asString(), "safe");
@@ -135,7 +136,7 @@ TEST_F(Quorum, MultilockIsBusyWithOneNodeDownAndSellsWhenItIsBack) {
   EXPECT_EQ(sold(), 1);
   for (const std::string& node : kNodes)
     if (node != kNodes[3]) EXPECT_FALSE(lockedOn(node)) << node;
-  bringUp(kNodes[3]);
+  bringUp({kNodes[3]});
   EXPECT_EQ(sell(sale("redis-multilock"), 1).outcome(), "sold");
 }
 
