@@ -12,6 +12,7 @@
 #include "app/mysql.h"
 #include "app/mysql_stock.h"
 #include "app/redis.h"
+#include "app/redis_channels.h"
 #include "app/redis_stock.h"
 
 namespace turnstile {
@@ -24,6 +25,7 @@ class Owners {
  public:
   explicit Owners(std::string process) : process_(std::move(process)) {}
   std::string next() { return process_ + ':' + std::to_string(++count_); }
+  const std::string& process() const { return process_; }
 
  private:
   const std::string process_;
@@ -41,6 +43,7 @@ struct Backends {
   MySql& mysql;
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
+  RedisChannels& channels;          // of the main server
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

@@ -50,11 +50,12 @@ Service::Service(Config config)
       turns_(config_.localQueue),
       owners_(drogon::utils::getUuid(/*lowercase=*/true)),
       redis_(connectRedis(config_, clock_)),
+      channels_(*redis_.front(), clock_, owners_.process()),
       mysql_(mysqlOptions(config_)),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
       backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_},
+                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_, channels_},
       stores_{&redisStock_, &mysqlStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
@@ -63,6 +64,7 @@ Service::Service(Config config)
 
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
+  channels_.start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {

@@ -1,19 +1,23 @@
 #include "locks/registry.h"
 
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
-#define TURNSTILE_STRATEGIES(X)     \
-  X(none)                           \
-  X(local_mutex)                    \
-  X(redis_setnx)                    \
-  X(redis_setnx_finally)            \
-  X(redis_setnx_finally_unguarded)  \
-  X(redis_setnx_expire)             \
-  X(redis_setnx_getset)             \
-  X(redis_set_ex)                   \
-  X(redis_set_ex_owner)             \
-  X(redis_set_ex_lua)               \
-  X(redis_watchdog)                 \
-  X(redis_fenced)                   \
+#define TURNSTILE_STRATEGIES(X)    \
+  X(none)                        \
+  X(local_mutex)                 \
+  X(redis_setnx)                 \
+  X(redis_setnx_finally)         \
+  X(redis_setnx_finally_unguarded)\
+  X(redis_setnx_expire)          \
+  X(redis_setnx_getset)          \
+  X(redis_set_ex)                \
+  X(redis_set_ex_owner)          \
+  X(redis_set_ex_lua)            \
+  X(redis_watchdog)              \
+  X(redis_redisson)              \
+  X(redis_fair)                  \
+  X(redis_fenced)                \
+  X(redis_redlock)               \
+  X(redis_multilock)             \
   X(redis_lua)
 
 namespace turnstile {
