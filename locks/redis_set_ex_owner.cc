@@ -19,7 +19,6 @@ class SetExOwner final : public RedisKeyLock {
     if (holder.text != grant.owner) co_return false;
     co_await request.lab.pass(Point::betweenCompareDelete);
     const Reply reply = co_await redis_.command({"DEL", request.name});
-    co_await request.lab.pass(Point::unlockReply);
     co_return reply.integer == 1;
   }
 };

@@ -2,22 +2,22 @@
 
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
 #define TURNSTILE_STRATEGIES(X)    \
-  X(none)                        \
-  X(local_mutex)                 \
-  X(redis_setnx)                 \
-  X(redis_setnx_finally)         \
-  X(redis_setnx_finally_unguarded)\
-  X(redis_setnx_expire)          \
-  X(redis_setnx_getset)          \
-  X(redis_set_ex)                \
-  X(redis_set_ex_owner)          \
-  X(redis_set_ex_lua)            \
-  X(redis_watchdog)              \
-  X(redis_redisson)              \
-  X(redis_fair)                  \
-  X(redis_fenced)                \
-  X(redis_redlock)               \
-  X(redis_multilock)             \
+  X(none)                          \
+  X(local_mutex)                   \
+  X(redis_setnx)                   \
+  X(redis_setnx_finally)           \
+  X(redis_setnx_finally_unguarded) \
+  X(redis_setnx_expire)            \
+  X(redis_setnx_getset)            \
+  X(redis_set_ex)                  \
+  X(redis_set_ex_owner)            \
+  X(redis_set_ex_lua)              \
+  X(redis_watchdog)                \
+  X(redis_redisson)                \
+  X(redis_fair)                    \
+  X(redis_fenced)                  \
+  X(redis_redlock)                 \
+  X(redis_multilock)               \
   X(redis_lua)
 
 namespace turnstile {
@@ -55,11 +55,16 @@ const Promise* StrategySpec::promise(std::string_view condition) const {
 
 std::string_view toString(Verdict verdict) {
   switch (verdict) {
-    case Verdict::safe: return "safe";
-    case Verdict::oversold: return "oversold";
-    case Verdict::lost: return "lost";
-    case Verdict::stuck: return "stuck";
-    case Verdict::unknown: break;
+    case Verdict::safe:
+      return "safe";
+    case Verdict::oversold:
+      return "oversold";
+    case Verdict::lost:
+      return "lost";
+    case Verdict::stuck:
+      return "stuck";
+    case Verdict::unknown:
+      break;
   }
   return "unknown";
 }
