@@ -1,6 +1,7 @@
 // redis-redisson, one line of its contract a test. The watchdog is set to 600 ms, so that "three times its
 // life" is two seconds and not a minute and a half.
 #include <gtest/gtest.h>
+#include <json/writer.h>
 #include <signal.h>
 
 #include <algorithm>

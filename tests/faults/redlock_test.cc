@@ -1,6 +1,7 @@
 // redis-redlock and redis-multilock with servers away: what a majority survives, what it does not, and the
 // hole RedLock is known for.
 #include <gtest/gtest.h>
+#include <json/writer.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -134,8 +135,7 @@ TEST_F(Quorum, MultilockIsBusyWithOneNodeDownAndSellsWhenItIsBack) {
   takeDown(kNodes[3]);
   EXPECT_EQ(sell(sale("redis-multilock", "&wait=500"), 1).outcome(), "busy");
   EXPECT_EQ(sold(), 1);
-  for (const std::string& node : kNodes)
-    if (node != kNodes[3]) EXPECT_FALSE(lockedOn(node)) << node;
+  for (const int i : {0, 1, 2, 4}) EXPECT_FALSE(lockedOn(kNodes[i])) << kNodes[i];
   bringUp({kNodes[3]});
   EXPECT_EQ(sell(sale("redis-multilock"), 1).outcome(), "sold");
 }
