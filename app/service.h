@@ -36,6 +36,8 @@ class Service {
 
   /// On every I/O loop, once the loops run.
   void startOnLoop();
+  /// On one of them, after that.
+  void startStrategies();
 
   const Config& config() const { return config_; }
   Clock& clock() { return clock_; }
@@ -61,8 +63,10 @@ class Service {
   Owners owners_;
   std::vector<std::unique_ptr<DrogonRedis>> redis_;  // main first, then the nodes
   DrogonMySql mysql_;
+  DrogonMySql mysqlForUpdate_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
+  MySqlSegments mysqlSegments_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

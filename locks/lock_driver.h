@@ -64,6 +64,12 @@ class LockDriver {
   virtual bool releasesOnException() const { return true; }
   virtual bool releasesWhenRefused() const { return false; }
 
+  /// The backend keeps waiters in order, so each of this process stands in that queue, not in ours.
+  virtual bool queuesAtBackend() const { return false; }
+
+  /// Once, on an event loop, when the loops run: for work beside the locking.
+  virtual void start() {}
+
   /// Deletes the lock whoever holds it: for PUT /events.
   virtual Task<> reset(std::string name) = 0;
 

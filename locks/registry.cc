@@ -5,7 +5,12 @@
   X(none)                       \
   X(local_mutex)                \
   X(redis_set_ex_lua)           \
-  X(redis_lua)
+  X(redis_lua)                  \
+  X(mysql_unique_index)         \
+  X(mysql_for_update)           \
+  X(mysql_optimistic)           \
+  X(mysql_conditional)          \
+  X(mysql_segmented)
 
 namespace turnstile {
 

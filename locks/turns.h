@@ -44,6 +44,10 @@ class Turns {
 
   /// In order of arrival. nullopt: not in time.
   Task<std::optional<Turn>> take(std::string name, Millis atMost);
+  /// At once, beside the queue.
+  static Turn skip(std::string name) {
+    return Turn(nullptr, std::move(name), std::make_shared<Wakeup>());
+  }
 
   /// A lock of this name was released here: whoever contends should try now.
   void released(const std::string& name);
