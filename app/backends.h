@@ -10,6 +10,7 @@
 #include "app/config.h"
 #include "app/metrics.h"
 #include "app/mysql.h"
+#include "app/mysql_segments.h"
 #include "app/mysql_stock.h"
 #include "app/redis.h"
 #include "app/redis_channels.h"
@@ -44,6 +45,8 @@ struct Backends {
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
   RedisChannels& channels;          // of the main server
+  MySql& mysqlForUpdate;  // a pool of its own: its transactions hold connections while they wait for a row
+  MySqlSegments& mysqlSegments;
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

@@ -94,6 +94,11 @@ void declare(Settings& settings, Config& c) {
                "a loop, only for mysql-for-update")
       ->check(CLI::Range(1, 256));
   settings.add("mysql-timeout-ms", c.mysqlTimeout, "deadline of one statement");
+  settings.add("mysql-tls", c.mysqlTls,
+               "PEM file of the CA that signed the server's certificate: TLS, certificate and host name "
+               "checked; empty: clear text");
+  settings.add("mysql-lock-fair", c.mysqlLockFair,
+               "mysql-unique-index serves waiters in order; false is faster");
   settings.add("zookeeper", c.zookeeper, "host:port; empty: none");
   settings.add("etcd", c.etcd, "host:port; empty: none");
   settings.add("lock-ttl-ms", c.lockTtl, "life of a lock nobody renews");
@@ -149,6 +154,15 @@ void check(const Config& config) {
   };
   positive("redis-timeout-ms", config.redisTimeout);
   positive("mysql-timeout-ms", config.mysqlTimeout);
+  if (config.mysqlTimeout < Millis{1500})
+    throw std::invalid_argument(
+        "mysql-timeout-ms: 1500 to 600000 ms; InnoDB's shortest wait for a row is 1 s, and it must end first");
+  // Both go into the connector's "option=value;…".
+  for (const std::string& text : {config.mysqlHost, config.mysqlTls})
+    if (text.find_first_of(" \t\n;{}'\\") != std::string::npos)
+      throw std::invalid_argument("mysql-host, mysql-tls: no blank and none of ;{}'\\ in '" + text + "'");
+  if (!config.mysqlTls.empty() && !std::ifstream(config.mysqlTls))
+    throw std::invalid_argument("mysql-tls: cannot read the CA file " + config.mysqlTls);
   positive("lock-ttl-ms", config.lockTtl);
   positive("lock-wait-ms", config.lockWait);
   positive("request-deadline-ms", config.requestDeadline);

@@ -31,6 +31,8 @@ struct Config {
   std::size_t mysqlConnections = 8;
   std::size_t mysqlForUpdateConnections = 8;
   Millis mysqlTimeout{3000};
+  std::string mysqlTls;       // PEM file of the authority that signed the server's certificate; empty: clear text
+  bool mysqlLockFair = true;  // mysql-unique-index serves waiters in order of arrival
 
   std::string zookeeper;  // host:port; empty: none
   std::string etcd;

@@ -23,8 +23,26 @@ std::vector<std::unique_ptr<DrogonRedis>> connectRedis(const Config& config, Clo
 }
 
 DrogonMySql::Options mysqlOptions(const Config& config) {
-  return {"mysql",          config.mysqlHost,     config.mysqlPort,        config.mysqlUser,
-          config.mysqlPassword, config.mysqlDatabase, config.mysqlConnections, config.mysqlTimeout};
+  // A wait for a row ends before the statement's deadline: the first says what happened, the second does not.
+  const auto lockWait = std::chrono::floor<std::chrono::seconds>(config.mysqlTimeout - Millis{500});
+  return {"mysql",
+          config.mysqlHost,
+          config.mysqlPort,
+          config.mysqlUser,
+          config.mysqlPassword,
+          config.mysqlDatabase,
+          config.mysqlConnections,
+          config.mysqlTimeout,
+          lockWait,
+          config.mysqlTls};
+}
+
+DrogonMySql::Options forUpdateOptions(const Config& config) {
+  DrogonMySql::Options options = mysqlOptions(config);
+  options.name = "mysql-for-update";
+  options.connectionsPerLoop = config.mysqlForUpdateConnections;
+  options.lockWait = std::chrono::seconds{1};  // InnoDB's least: the strategy asks again until its own limit
+  return options;
 }
 
 std::vector<Redis*> nodesOf(const std::vector<std::unique_ptr<DrogonRedis>>& redis) {
@@ -51,12 +69,15 @@ Service::Service(Config config)
       owners_(drogon::utils::getUuid(/*lowercase=*/true)),
       redis_(connectRedis(config_, clock_)),
       channels_(*redis_.front(), clock_, owners_.process()),
-      mysql_(mysqlOptions(config_)),
+      mysql_(mysqlOptions(config_), clock_),
+      mysqlForUpdate_(forUpdateOptions(config_), clock_),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
+      mysqlSegments_(mysql_, config_.segments),
       backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_, channels_},
-      stores_{&redisStock_, &mysqlStock_} {
+                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_, channels_,
+                mysqlForUpdate_, mysqlSegments_},
+      stores_{&redisStock_, &mysqlStock_, &mysqlSegments_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});
@@ -65,6 +86,12 @@ Service::Service(Config config)
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
   channels_.start();
+  mysql_.start();
+  mysqlForUpdate_.start();
+}
+
+void Service::startStrategies() {
+  for (const auto& [name, entry] : strategies_) entry.strategy->start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {

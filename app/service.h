@@ -37,6 +37,8 @@ class Service {
 
   /// On every I/O loop, once the loops run.
   void startOnLoop();
+  /// On one of them, after that.
+  void startStrategies();
 
   const Config& config() const { return config_; }
   Clock& clock() { return clock_; }
@@ -63,8 +65,10 @@ class Service {
   std::vector<std::unique_ptr<DrogonRedis>> redis_;  // main first, then the nodes
   DrogonChannels channels_;  // of the main server
   DrogonMySql mysql_;
+  DrogonMySql mysqlForUpdate_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
+  MySqlSegments mysqlSegments_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

@@ -3,6 +3,7 @@
 #include <json/json.h>
 
 #include "app/errors.h"
+#include "app/mysql.h"
 #include "app/redis.h"
 
 namespace turnstile {
@@ -75,6 +76,8 @@ HttpResponsePtr errorAnswer(const std::exception& error) {
     return errorAnswer(drogon::k504GatewayTimeout, error.what());
   if (dynamic_cast<const RedisError*>(&error))
     return errorAnswer(drogon::k502BadGateway, std::string("redis: ") + error.what());
+  if (dynamic_cast<const SqlError*>(&error))
+    return errorAnswer(drogon::k502BadGateway, std::string("mysql: ") + error.what());
   return errorAnswer(drogon::k500InternalServerError, error.what());
 }
 

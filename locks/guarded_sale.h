@@ -27,6 +27,7 @@ class GuardedSale final : public Strategy {
 
   Task<Sale> sell(SaleRequest request) override;
   Task<> reset(std::string event) override;
+  void start() override { driver_->start(); }
 
  private:
   LockRequest lockRequest(const SaleRequest& request) const;

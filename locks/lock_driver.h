@@ -84,6 +84,9 @@ class LockDriver {
   /// whoever holds it: then what the attempt left behind stays.
   virtual bool canTakeBack() const { return true; }
 
+  /// Once, on an event loop, when the loops run: for work beside the locking.
+  virtual void start() {}
+
   /// Deletes the lock whoever holds it: for PUT /events.
   virtual Task<> reset(std::string name) = 0;
 

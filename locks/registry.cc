@@ -18,7 +18,12 @@
   X(redis_fenced)                  \
   X(redis_redlock)                 \
   X(redis_multilock)               \
-  X(redis_lua)
+  X(redis_lua)                     \
+  X(mysql_unique_index)            \
+  X(mysql_for_update)              \
+  X(mysql_optimistic)              \
+  X(mysql_conditional)             \
+  X(mysql_segmented)
 
 namespace turnstile {
 
