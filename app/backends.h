@@ -13,6 +13,7 @@
 #include "app/mysql_stock.h"
 #include "app/redis.h"
 #include "app/redis_stock.h"
+#include "app/segmented_stock.h"
 
 namespace turnstile {
 
@@ -41,6 +42,7 @@ struct Backends {
   MySql& mysql;
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
+  SegmentedStock& segmentedStock;   // over the nodes
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

@@ -53,9 +53,11 @@ Service::Service(Config config)
       mysql_(mysqlOptions(config_)),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
+      segmentedStock_(nodesOf(redis_), config_.segments),
       backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_},
-      stores_{&redisStock_, &mysqlStock_} {
+                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_,
+                segmentedStock_},
+      stores_{&redisStock_, &mysqlStock_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});

@@ -63,6 +63,7 @@ class Service {
   DrogonMySql mysql_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
+  SegmentedStock segmentedStock_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

@@ -5,7 +5,13 @@
   X(none)                       \
   X(local_mutex)                \
   X(redis_set_ex_lua)           \
-  X(redis_lua)
+  X(redis_cas)                  \
+  X(redis_decr)                 \
+  X(redis_lua)                  \
+  X(segmented_lock)             \
+  X(segmented_lua)              \
+  X(combining)                  \
+  X(cohort)
 
 namespace turnstile {
 
