@@ -15,6 +15,7 @@
 #include "app/redis.h"
 #include "app/redis_channels.h"
 #include "app/redis_stock.h"
+#include "app/segmented_stock.h"
 
 namespace turnstile {
 
@@ -47,6 +48,7 @@ struct Backends {
   RedisChannels& channels;          // of the main server
   MySql& mysqlForUpdate;  // a pool of its own: its transactions hold connections while they wait for a row
   MySqlSegments& mysqlSegments;
+  SegmentedStock& segmentedStock;   // over the nodes
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

@@ -74,10 +74,22 @@ Service::Service(Config config)
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
       mysqlSegments_(mysql_, config_.segments),
-      backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_, channels_,
-                mysqlForUpdate_, mysqlSegments_},
-      stores_{&redisStock_, &mysqlStock_, &mysqlSegments_} {
+      segmentedStock_(nodesOf(redis_), config_.segments),
+      backends_{.config = config_,
+                .clock = clock_,
+                .turns = turns_,
+                .metrics = metrics_,
+                .owners = owners_,
+                .redis = *redis_.front(),
+                .redisNodes = nodesOf(redis_),
+                .mysql = mysql_,
+                .redisStock = redisStock_,
+                .mysqlStock = mysqlStock_,
+                .channels = channels_,
+                .mysqlForUpdate = mysqlForUpdate_,
+                .mysqlSegments = mysqlSegments_,
+                .segmentedStock = segmentedStock_},
+      stores_{&redisStock_, &mysqlStock_, &mysqlSegments_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});

@@ -69,6 +69,7 @@ class Service {
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
   MySqlSegments mysqlSegments_;
+  SegmentedStock segmentedStock_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

@@ -38,6 +38,7 @@ Json::Value toJson(const Audit& audit, bool withSeats) {
   out["double_sold"] = Json::Int64(audit.doubleSold);
   out["oversold"] = Json::Int64(audit.oversold);
   out["lost"] = Json::Int64(audit.lost);
+  out["unavailable"] = Json::Int64(audit.unavailable);
   out["verdict"] = std::string(toString(audit.verdict));
   out["stores"] = Json::arrayValue;
   for (const StoreAudit& store : audit.stores) {
@@ -47,6 +48,7 @@ Json::Value toJson(const Audit& audit, bool withSeats) {
     one["sold"] = Json::Int64(store.sold);
     out["stores"].append(one);
   }
+  for (const std::string& server : audit.away) out["away"].append(server);
   for (const std::string& store : audit.unreachable) out["unreachable"].append(store);
   if (withSeats) {
     out["double_seats"] = Json::arrayValue;

@@ -79,6 +79,8 @@ class Lab {
   Lab() = default;  // closed
   Lab(Plan plan, Clock& clock) : plan_(std::make_shared<const Plan>(std::move(plan))), clock_(&clock) {}
 
+  /// No plan: every point is passed, so whoever serves many may skip the question.
+  bool closed() const { return !plan_; }
   bool nested() const { return plan_ && plan_->nested; }
   bool fencing() const { return !plan_ || plan_->fencing; }
 

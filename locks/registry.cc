@@ -18,7 +18,13 @@
   X(redis_fenced)                  \
   X(redis_redlock)                 \
   X(redis_multilock)               \
+  X(redis_cas)                     \
+  X(redis_decr)                    \
   X(redis_lua)                     \
+  X(segmented_lock)                \
+  X(segmented_lua)                 \
+  X(combining)                     \
+  X(cohort)                        \
   X(mysql_unique_index)            \
   X(mysql_for_update)              \
   X(mysql_optimistic)              \

@@ -47,6 +47,9 @@ class Turns {
     return Turn(nullptr, std::move(name), std::make_shared<Wakeup>());
   }
 
+  /// In order of arrival. nullopt: not in time.
+  Task<std::optional<Turn>> take(std::string name, Millis atMost);
+
   /// A lock of this name was released here: whoever contends should try now.
   void released(const std::string& name);
 
