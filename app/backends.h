@@ -8,11 +8,13 @@
 
 #include "app/clock.h"
 #include "app/config.h"
+#include "app/etcd.h"
 #include "app/metrics.h"
 #include "app/mysql.h"
 #include "app/mysql_stock.h"
 #include "app/redis.h"
 #include "app/redis_stock.h"
+#include "app/zookeeper.h"
 
 namespace turnstile {
 
@@ -41,6 +43,8 @@ struct Backends {
   MySql& mysql;
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
+  ZooKeeper& zookeeper;
+  Etcd& etcd;
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

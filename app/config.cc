@@ -96,6 +96,10 @@ void declare(Settings& settings, Config& c) {
   settings.add("mysql-timeout-ms", c.mysqlTimeout, "deadline of one statement");
   settings.add("zookeeper", c.zookeeper, "host:port; empty: none");
   settings.add("etcd", c.etcd, "host:port; empty: none");
+  settings.add("session-timeout-ms", c.sessionTimeout,
+               "of a ZooKeeper session and an etcd lease (there in whole seconds)");
+  settings.add("coordinator-timeout-ms", c.coordinatorTimeout,
+               "deadline of one call to ZooKeeper or etcd");
   settings.add("lock-ttl-ms", c.lockTtl, "life of a lock nobody renews");
   settings.add("lock-wait-ms", c.lockWait, "how long a sale waits for a lock before it is busy");
   settings.add("request-deadline-ms", c.requestDeadline, "retries of one sale end here");
@@ -132,6 +136,8 @@ std::string configPath(int argc, char** argv) {
 void check(const Config& config) {
   parseAddress("redis-main", config.redisMain);
   parseAddresses("redis-nodes", config.redisNodes);
+  if (!config.zookeeper.empty()) parseAddress("zookeeper", config.zookeeper);
+  if (!config.etcd.empty()) parseAddress("etcd", config.etcd);
   if (!findStrategy(config.strategy))
     throw std::invalid_argument("strategy: unknown '" + config.strategy + "'; allowed: " +
                                 strategyNames());
@@ -141,6 +147,8 @@ void check(const Config& config) {
   };
   positive("redis-timeout-ms", config.redisTimeout);
   positive("mysql-timeout-ms", config.mysqlTimeout);
+  positive("session-timeout-ms", config.sessionTimeout);
+  positive("coordinator-timeout-ms", config.coordinatorTimeout);
   positive("lock-ttl-ms", config.lockTtl);
   positive("lock-wait-ms", config.lockWait);
   positive("request-deadline-ms", config.requestDeadline);

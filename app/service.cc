@@ -27,6 +27,16 @@ DrogonMySql::Options mysqlOptions(const Config& config) {
           config.mysqlPassword, config.mysqlDatabase, config.mysqlConnections, config.mysqlTimeout};
 }
 
+EtcdGateway::Options etcdOptions(const Config& config) {
+  EtcdGateway::Options options;
+  options.callTimeout = config.coordinatorTimeout;
+  if (config.etcd.empty()) return options;
+  const Address address = parseAddress("etcd", config.etcd);
+  options.host = address.host;
+  options.port = address.port;
+  return options;
+}
+
 std::vector<Redis*> nodesOf(const std::vector<std::unique_ptr<DrogonRedis>>& redis) {
   std::vector<Redis*> nodes;
   for (std::size_t i = 1; i < redis.size(); ++i) nodes.push_back(redis[i].get());
@@ -42,6 +52,23 @@ Task<BackendState> askMySql(MySql& mysql) {
   }
 }
 
+// One that is not configured is no reason not to be ready: its strategy says so to whoever asks for it.
+BackendState stateOf(const ZooKeeperSession& zookeeper) {
+  if (!zookeeper.configured()) return {"zookeeper", true, "not configured"};
+  const bool up = zookeeper.up();
+  return {"zookeeper", up, up ? "up" : "not connected"};
+}
+
+Task<BackendState> askEtcd(EtcdGateway& etcd) {
+  if (!etcd.configured()) co_return BackendState{"etcd", true, "not configured"};
+  try {
+    co_await etcd.ping();
+    co_return BackendState{"etcd", true, "up"};
+  } catch (const std::exception& error) {
+    co_return BackendState{"etcd", false, error.what()};
+  }
+}
+
 }  // namespace
 
 Service::Service(Config config)
@@ -53,8 +80,11 @@ Service::Service(Config config)
       mysql_(mysqlOptions(config_)),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
+      zookeeper_({config_.zookeeper, config_.sessionTimeout, config_.coordinatorTimeout}, clock_),
+      etcd_(etcdOptions(config_)),
       backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_},
+                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_,
+                zookeeper_, etcd_},
       stores_{&redisStock_, &mysqlStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
@@ -63,6 +93,8 @@ Service::Service(Config config)
 
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
+  zookeeper_.start();
+  etcd_.start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {
@@ -82,6 +114,8 @@ Task<std::vector<BackendState>> Service::backendStates() {
     states.push_back({redis->name(), up, up ? "up" : "not connected"});
   }
   states.push_back(co_await askMySql(mysql_));
+  states.push_back(stateOf(zookeeper_));
+  states.push_back(co_await askEtcd(etcd_));
   co_return states;
 }
 

@@ -12,6 +12,8 @@
 #include "app/config.h"
 #include "app/drogon_mysql.h"
 #include "app/drogon_redis.h"
+#include "app/etcd_gateway.h"
+#include "app/zookeeper_session.h"
 #include "locks/registry.h"
 #include "locks/turns.h"
 
@@ -63,6 +65,8 @@ class Service {
   DrogonMySql mysql_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
+  ZooKeeperSession zookeeper_;
+  EtcdGateway etcd_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

@@ -5,7 +5,9 @@
   X(none)                       \
   X(local_mutex)                \
   X(redis_set_ex_lua)           \
-  X(redis_lua)
+  X(redis_lua)                  \
+  X(zookeeper)                  \
+  X(etcd)
 
 namespace turnstile {
 
