@@ -8,6 +8,7 @@
 
 #include "app/clock.h"
 #include "app/config.h"
+#include "app/etcd.h"
 #include "app/metrics.h"
 #include "app/mysql.h"
 #include "app/mysql_segments.h"
@@ -16,6 +17,7 @@
 #include "app/redis_channels.h"
 #include "app/redis_stock.h"
 #include "app/segmented_stock.h"
+#include "app/zookeeper.h"
 
 namespace turnstile {
 
@@ -49,6 +51,8 @@ struct Backends {
   MySql& mysqlForUpdate;  // a pool of its own: its transactions hold connections while they wait for a row
   MySqlSegments& mysqlSegments;
   SegmentedStock& segmentedStock;   // over the nodes
+  ZooKeeper& zookeeper;
+  Etcd& etcd;
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

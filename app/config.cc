@@ -101,6 +101,10 @@ void declare(Settings& settings, Config& c) {
                "mysql-unique-index serves waiters in order; false is faster");
   settings.add("zookeeper", c.zookeeper, "host:port; empty: none");
   settings.add("etcd", c.etcd, "host:port; empty: none");
+  settings.add("session-timeout-ms", c.sessionTimeout,
+               "of a ZooKeeper session and an etcd lease (there in whole seconds)");
+  settings.add("coordinator-timeout-ms", c.coordinatorTimeout,
+               "deadline of one call to ZooKeeper or etcd");
   settings.add("lock-ttl-ms", c.lockTtl, "life of a lock nobody renews");
   settings.add("lock-wait-ms", c.lockWait, "how long a sale waits for a lock before it is busy");
   settings.add("request-deadline-ms", c.requestDeadline, "retries of one sale end here");
@@ -145,6 +149,8 @@ std::string configPath(int argc, char** argv) {
 void check(const Config& config) {
   parseAddress("redis-main", config.redisMain);
   parseAddresses("redis-nodes", config.redisNodes);
+  if (!config.zookeeper.empty()) parseAddress("zookeeper", config.zookeeper);
+  if (!config.etcd.empty()) parseAddress("etcd", config.etcd);
   if (!findStrategy(config.strategy))
     throw std::invalid_argument("strategy: unknown '" + config.strategy + "'; allowed: " +
                                 strategyNames());
@@ -163,6 +169,8 @@ void check(const Config& config) {
       throw std::invalid_argument("mysql-host, mysql-tls: no blank and none of ;{}'\\ in '" + text + "'");
   if (!config.mysqlTls.empty() && !std::ifstream(config.mysqlTls))
     throw std::invalid_argument("mysql-tls: cannot read the CA file " + config.mysqlTls);
+  positive("session-timeout-ms", config.sessionTimeout);
+  positive("coordinator-timeout-ms", config.coordinatorTimeout);
   positive("lock-ttl-ms", config.lockTtl);
   positive("lock-wait-ms", config.lockWait);
   positive("request-deadline-ms", config.requestDeadline);

@@ -36,6 +36,8 @@ struct Config {
 
   std::string zookeeper;  // host:port; empty: none
   std::string etcd;
+  Millis sessionTimeout{4'000};      // of a ZooKeeper session and an etcd lease: how long a dead holder is waited for
+  Millis coordinatorTimeout{2'000};  // of one call to either
 
   Millis lockTtl{10'000};   // the articles' 10 s
   Millis lockWait{3'000};

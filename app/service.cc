@@ -45,6 +45,16 @@ DrogonMySql::Options forUpdateOptions(const Config& config) {
   return options;
 }
 
+EtcdGateway::Options etcdOptions(const Config& config) {
+  EtcdGateway::Options options;
+  options.callTimeout = config.coordinatorTimeout;
+  if (config.etcd.empty()) return options;
+  const Address address = parseAddress("etcd", config.etcd);
+  options.host = address.host;
+  options.port = address.port;
+  return options;
+}
+
 std::vector<Redis*> nodesOf(const std::vector<std::unique_ptr<DrogonRedis>>& redis) {
   std::vector<Redis*> nodes;
   for (std::size_t i = 1; i < redis.size(); ++i) nodes.push_back(redis[i].get());
@@ -57,6 +67,23 @@ Task<BackendState> askMySql(MySql& mysql) {
     co_return BackendState{"mysql", true, "up"};
   } catch (const std::exception& error) {
     co_return BackendState{"mysql", false, error.what()};
+  }
+}
+
+// One that is not configured is no reason not to be ready: its strategy says so to whoever asks for it.
+BackendState stateOf(const ZooKeeperSession& zookeeper) {
+  if (!zookeeper.configured()) return {"zookeeper", true, "not configured"};
+  const bool up = zookeeper.up();
+  return {"zookeeper", up, up ? "up" : "not connected"};
+}
+
+Task<BackendState> askEtcd(EtcdGateway& etcd) {
+  if (!etcd.configured()) co_return BackendState{"etcd", true, "not configured"};
+  try {
+    co_await etcd.ping();
+    co_return BackendState{"etcd", true, "up"};
+  } catch (const std::exception& error) {
+    co_return BackendState{"etcd", false, error.what()};
   }
 }
 
@@ -75,6 +102,8 @@ Service::Service(Config config)
       mysqlStock_(mysql_),
       mysqlSegments_(mysql_, config_.segments),
       segmentedStock_(nodesOf(redis_), config_.segments),
+      zookeeper_({config_.zookeeper, config_.sessionTimeout, config_.coordinatorTimeout}, clock_),
+      etcd_(etcdOptions(config_)),
       backends_{.config = config_,
                 .clock = clock_,
                 .turns = turns_,
@@ -88,7 +117,9 @@ Service::Service(Config config)
                 .channels = channels_,
                 .mysqlForUpdate = mysqlForUpdate_,
                 .mysqlSegments = mysqlSegments_,
-                .segmentedStock = segmentedStock_},
+                .segmentedStock = segmentedStock_,
+                .zookeeper = zookeeper_,
+                .etcd = etcd_},
       stores_{&redisStock_, &mysqlStock_, &mysqlSegments_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
@@ -100,6 +131,8 @@ void Service::startOnLoop() {
   channels_.start();
   mysql_.start();
   mysqlForUpdate_.start();
+  zookeeper_.start();
+  etcd_.start();
 }
 
 void Service::startStrategies() {
@@ -123,6 +156,8 @@ Task<std::vector<BackendState>> Service::backendStates() {
     states.push_back({redis->name(), up, up ? "up" : "not connected"});
   }
   states.push_back(co_await askMySql(mysql_));
+  states.push_back(stateOf(zookeeper_));
+  states.push_back(co_await askEtcd(etcd_));
   co_return states;
 }
 

@@ -13,6 +13,8 @@
 #include "app/drogon_channels.h"
 #include "app/drogon_mysql.h"
 #include "app/drogon_redis.h"
+#include "app/etcd_gateway.h"
+#include "app/zookeeper_session.h"
 #include "locks/registry.h"
 #include "locks/turns.h"
 
@@ -70,6 +72,8 @@ class Service {
   MySqlStock mysqlStock_;
   MySqlSegments mysqlSegments_;
   SegmentedStock segmentedStock_;
+  ZooKeeperSession zookeeper_;
+  EtcdGateway etcd_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

@@ -59,6 +59,13 @@ class LockDriver {
     return Millis{0};
   }
 
+  /// Whether the lock is still ours as far as this process can tell without asking: for locks that live as
+  /// long as a session does. Asked by Lease::lost().
+  virtual bool stillHeld(const LockRequest& request) const {
+    (void)request;
+    return true;
+  }
+
   /// The waiter gave up (time ran out): leave no trace, for instance in a queue.
   virtual Task<> abandon(const LockRequest& request) {
     (void)request;

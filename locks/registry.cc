@@ -29,7 +29,9 @@
   X(mysql_for_update)              \
   X(mysql_optimistic)              \
   X(mysql_conditional)             \
-  X(mysql_segmented)
+  X(mysql_segmented)               \
+  X(zookeeper)                     \
+  X(etcd)
 
 namespace turnstile {
 

@@ -122,7 +122,8 @@ Lease::~Lease() {
 std::uint64_t Lease::fence() const { return state_->grant.fence; }
 
 bool Lease::lost() const {
-  return state_->refused || state_->recipe.clock.now() >= state_->validUntil;
+  return state_->refused || state_->recipe.clock.now() >= state_->validUntil ||
+         !state_->driver.stillHeld(*state_->request);
 }
 
 void Lease::disown() {
