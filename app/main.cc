@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   routeSale(service);
   routeEvents(service);
   routeCatalogue(service);
+  routeCache(service);
   routeHealth(service);
 
   app.registerBeginningAdvice([&service] { startOnEveryLoop(service); });

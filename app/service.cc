@@ -59,6 +59,7 @@ Service::Service(Config config)
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});
+  caches_ = std::make_unique<Caches>(backends_);
 }
 
 void Service::startOnLoop() {

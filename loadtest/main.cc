@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "loadtest/cache.h"
 #include "loadtest/compare.h"
 #include "loadtest/report_command.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addCache(app, command, exitCode);
   addReport(app, exitCode);
   try {
     app.parse(argc, argv);

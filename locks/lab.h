@@ -23,6 +23,7 @@ enum class Point : std::uint8_t {
   afterWrite,
   betweenCompareDelete,
   unlockReply,
+  beforeFill,
 };
 
 struct PointInfo {
@@ -40,6 +41,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::betweenCompareDelete, "between-compare-delete",
               "the owner was compared, the lock is not deleted yet"},
     PointInfo{Point::unlockReply, "unlock-reply", "the lock is released, the reply not yet seen"},
+    PointInfo{Point::beforeFill, "before-fill",
+              "GET /products: the database was read, the cache is not filled yet"},
 };
 std::string_view toString(Point point);
 

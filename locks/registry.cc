@@ -1,5 +1,9 @@
 #include "locks/registry.h"
 
+#include <stdexcept>
+
+#include "locks/lock_driver.h"
+
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
 #define TURNSTILE_STRATEGIES(X) \
   X(none)                       \
@@ -32,6 +36,25 @@ std::string strategyNames() {
   std::string names;
   for (const StrategySpec& spec : catalogue()) names.append(names.empty() ? "" : ", ") += spec.name;
   return names;
+}
+
+bool hasLockDriver(std::string_view strategy) {
+  const StrategySpec* spec = findStrategy(strategy);
+  return spec && spec->makeDriver;
+}
+
+std::string lockDriverNames() {
+  std::string names;
+  for (const StrategySpec& spec : catalogue())
+    if (spec.makeDriver) names.append(names.empty() ? "" : ", ") += spec.name;
+  return names;
+}
+
+std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends) {
+  if (!hasLockDriver(strategy))
+    throw std::invalid_argument("strategy '" + std::string(strategy) +
+                                "' has no lock of its own; those that have: " + lockDriverNames());
+  return findStrategy(strategy)->makeDriver(backends);
 }
 
 const Promise* StrategySpec::promise(std::string_view condition) const {

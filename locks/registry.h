@@ -16,6 +16,7 @@
 namespace turnstile {
 
 struct Backends;
+class LockDriver;
 
 /// What a run shows, by the ledger.
 enum class Verdict : std::uint8_t { safe, oversold, lost, stuck, unknown };
@@ -39,6 +40,9 @@ struct StrategySpec {
   std::vector<Point> points{};  // of the lab that it passes
   std::vector<Promise> promises{};
   std::function<std::unique_ptr<Strategy>(const Backends&)> make{};
+  /// Its lock alone, for whoever guards something else with it (cache/). Empty: it has none that can be
+  /// taken apart.
+  std::function<std::unique_ptr<LockDriver>(const Backends&)> makeDriver{};
 
   const Promise* promise(std::string_view condition) const;
 };
@@ -48,5 +52,11 @@ const std::vector<StrategySpec>& catalogue();
 const StrategySpec* findStrategy(std::string_view name);
 /// "none, local-mutex, …": for error messages.
 std::string strategyNames();
+
+/// The lock of a strategy, by the strategy's name. makeLockDriver throws std::invalid_argument naming those
+/// that have one.
+bool hasLockDriver(std::string_view strategy);
+std::string lockDriverNames();
+std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends);
 
 }  // namespace turnstile
