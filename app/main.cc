@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
   routeEvents(service);
   routeCatalogue(service);
   routeCache(service);
+  routeToken(service);
+  routeProducts(service);
   routeHealth(service);
 
   app.registerBeginningAdvice([&service] { startOnEveryLoop(service); });

@@ -28,6 +28,9 @@ class CacheStore {
   Task<std::optional<Cached>> read(std::string key);
   /// `entry.left` is how long it is fresh.
   Task<> write(std::string key, Cached entry, Millis staleFor);
+  /// Only while `member` is in the sorted set `set` with an end to come: whoever lost its right to write
+  /// does not. false: not written.
+  Task<bool> writeIfMember(std::string key, Cached entry, std::string set, std::string member);
   Task<> drop(std::string key);
   /// Lets an entry end its time to live in `left`. false: there is none.
   Task<bool> shorten(std::string key, Millis left);

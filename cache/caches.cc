@@ -18,11 +18,26 @@ constexpr std::string_view kDatabase = "mysql";
 
 }  // namespace
 
-Caches::Caches(const Backends& backends) : bypass_(backends) {
+Caches::Caches(const Backends& backends, std::unique_ptr<TokenIssuer> issuer)
+    : bypass_(backends), issuer_(std::move(issuer)) {
   for (const CachePolicySpec& spec : cachePolicies()) {
     CacheMetrics& metrics = counts_.of(spec.name);
     policies_.try_emplace(spec.name, Entry{&spec, spec.make(backends, metrics), metrics});
   }
+  for (const ProductPolicySpec& spec : productPolicies())
+    products_.try_emplace(spec.name, spec.make(backends));
+  for (const TokenPolicySpec& spec : tokenPolicies())
+    tokens_.try_emplace(spec.name, spec.make(backends, *issuer_));
+}
+
+ProductPolicy* Caches::products(std::string_view policy) const {
+  const auto found = products_.find(policy);
+  return found == products_.end() ? nullptr : found->second.get();
+}
+
+TokenPolicy* Caches::token(std::string_view policy) const {
+  const auto found = tokens_.find(policy);
+  return found == tokens_.end() ? nullptr : found->second.get();
 }
 
 const Caches::Entry* Caches::find(std::string_view policy) const {

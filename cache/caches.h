@@ -10,6 +10,8 @@
 #include "cache/bypass.h"
 #include "cache/cache_metrics.h"
 #include "cache/policy.h"
+#include "cache/product_policy.h"
+#include "cache/token_policy.h"
 
 namespace turnstile {
 
@@ -21,7 +23,7 @@ class Caches {
     CacheMetrics& metrics;
   };
 
-  explicit Caches(const Backends& backends);
+  Caches(const Backends& backends, std::unique_ptr<TokenIssuer> issuer);
 
   /// nullptr: no such policy.
   const Entry* find(std::string_view policy) const;
@@ -29,6 +31,10 @@ class Caches {
   /// By the policy; by the database when the policy cannot work because Redis, or the server its lock is
   /// on, is down. Throws BackendDown when the database is down too.
   Task<CacheAnswer> get(const Entry& entry, CacheRequest request);
+
+  /// By name; nullptr: no such policy.
+  ProductPolicy* products(std::string_view policy) const;
+  TokenPolicy* token(std::string_view policy) const;
 
   /// One sentence for /readyz.
   std::string describe(bool redisUp) const;
@@ -39,6 +45,9 @@ class Caches {
   CacheCounts counts_;
   Bypass bypass_;
   std::map<std::string, Entry, std::less<>> policies_;
+  std::map<std::string, std::unique_ptr<ProductPolicy>, std::less<>> products_;
+  std::unique_ptr<TokenIssuer> issuer_;
+  std::map<std::string, std::unique_ptr<TokenPolicy>, std::less<>> tokens_;
 };
 
 }  // namespace turnstile

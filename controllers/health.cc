@@ -29,8 +29,8 @@ Task<HttpResponsePtr> readiness(Service& service) {
 
 HttpResponsePtr noRoute(drogon::HttpStatusCode status, const HttpRequestPtr& request) {
   constexpr std::string_view kPaths =
-      "; allowed: POST /lock, GET or PUT /events/{id}, GET /strategies, GET /cache/{key}, /ping, "
-      "/healthz, /readyz, /metrics";
+      "; allowed: POST /lock, GET or PUT /events/{id}, GET /strategies, GET /cache/{key}, GET or PUT "
+      "/products/{id}, GET /token, /ping, /healthz, /readyz, /metrics";
   const std::string asked = std::string(request->methodString()) + " " + request->path().substr(0, 100);
   if (status == drogon::k404NotFound) return errorAnswer(status, "no such path: " + asked + std::string(kPaths));
   if (status == drogon::k405MethodNotAllowed)
