@@ -166,9 +166,9 @@ void check(const Config& config) {
   positive("token-margin-ms", config.tokenMargin);
   positive("token-timeout-ms", config.tokenTimeout);
   if (!config.tokenIssuer.empty()) parseAddress("token-issuer", config.tokenIssuer);
-  if (!hasLockDriver(config.cacheLock))
-    throw std::invalid_argument("cache-lock: '" + config.cacheLock + "' is no strategy with a lock; allowed: " +
-                                lockDriverNames());
+  if (!findStrategy(config.cacheLock))
+    throw std::invalid_argument("cache-lock: unknown '" + config.cacheLock +
+                                "'; allowed are those that guard with a lock of: " + strategyNames());
 }
 
 std::string labHelp() {

@@ -26,7 +26,7 @@ void startOnEveryLoop(Service& service) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const turnstile::Config config = turnstile::loadConfig(argc, argv);
   std::cout << describe(config) << std::flush;
 
@@ -52,4 +52,7 @@ int main(int argc, char** argv) {
   app.setTermSignalHandler([&service] { stopGracefully(service); });
   app.setIntSignalHandler([&service] { stopGracefully(service); });
   app.run();
+} catch (const std::invalid_argument& error) {  // a setting that only the composition root can check
+  std::cerr << "turnstile-server: " << error.what() << '\n';
+  return 64;
 }

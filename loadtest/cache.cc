@@ -63,6 +63,7 @@ int exitCodeOf(const std::vector<CacheFigures>& all, std::size_t planned, int in
 
 int cacheRun(const CacheOptions& options, const std::vector<std::string>& command) try {
   catchInterrupts();
+  if (options.checkConsistency) return consistencyRun(options, command);
   const auto policies = chosen(options);
   const auto root = checkoutRoot();
   Stack stack(root, options.basePort, options.keepUp);
@@ -116,6 +117,11 @@ void addCache(CLI::App& app, const std::vector<std::string>& command, int& exitC
       ->capture_default_str();
   sub->add_option("--instances", options.instances, "App instances (default: as they run, else 3)")
       ->check(CLI::Range(1, 16));
+  sub->add_flag("--check-consistency", options.checkConsistency,
+                "Instead: count stale reads of /products by policy, reads and writes mixed");
+  sub->add_option("--operations", options.operations, "Reads and writes of that check, for each policy")
+      ->check(CLI::Range(100L, 10'000'000L))
+      ->capture_default_str();
   sub->add_option("--out", options.out,
                   "Directory for the files (default: out/<time> with the link out/latest)");
   sub->add_option("--base-port", options.basePort, "Which stack")

@@ -18,12 +18,16 @@ struct CacheOptions {
   int basePort = 8080;
   bool keepUp = false;
   bool checkConsistency = false;  // the stale-read checker instead of the scoreboard
+  long operations = 100'000;      // of the checker, for each policy
   std::filesystem::path out;      // empty: out/<time> in the checkout, with the link out/latest
 };
 
 // Exit code: 0 every policy kept its promise, 1 one did not, 2 could not tell (the load was too weak for
 // `none` to stampede, interrupted, stack not up).
 int cacheRun(const CacheOptions& options, const std::vector<std::string>& command);
+
+// Exit code: 0 rw-lock has no stale read, 1 it has, 2 the checker could not tell.
+int consistencyRun(const CacheOptions& options, const std::vector<std::string>& command);
 
 void addCache(CLI::App& app, const std::vector<std::string>& command, int& exitCode);
 

@@ -36,10 +36,6 @@ class SetExLua final : public LockDriver {
   Redis& redis_;
 };
 
-std::unique_ptr<LockDriver> makeDriver(const Backends& backends) {
-  return std::make_unique<SetExLua>(backends.clock, backends.redis);
-}
-
 }  // namespace
 
 StrategySpec redis_set_ex_lua() {
@@ -56,10 +52,10 @@ StrategySpec redis_set_ex_lua() {
                     "the key expires while its holder still works, and the next one is let in"}},
       .make =
           [](const Backends& backends) {
-            return std::make_unique<GuardedSale>(backends, makeDriver(backends),
-                                                 GuardedSale::Options{"redis-set-ex-lua"});
+            return std::make_unique<GuardedSale>(
+                backends, std::make_unique<SetExLua>(backends.clock, backends.redis),
+                GuardedSale::Options{"redis-set-ex-lua"});
           },
-      .makeDriver = makeDriver,
   };
 }
 

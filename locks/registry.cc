@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "locks/lock_driver.h"
+#include "locks/guarded_sale.h"
 
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
 #define TURNSTILE_STRATEGIES(X) \
@@ -38,23 +38,12 @@ std::string strategyNames() {
   return names;
 }
 
-bool hasLockDriver(std::string_view strategy) {
-  const StrategySpec* spec = findStrategy(strategy);
-  return spec && spec->makeDriver;
-}
-
-std::string lockDriverNames() {
-  std::string names;
-  for (const StrategySpec& spec : catalogue())
-    if (spec.makeDriver) names.append(names.empty() ? "" : ", ") += spec.name;
-  return names;
-}
-
 std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends) {
-  if (!hasLockDriver(strategy))
-    throw std::invalid_argument("strategy '" + std::string(strategy) +
-                                "' has no lock of its own; those that have: " + lockDriverNames());
-  return findStrategy(strategy)->makeDriver(backends);
+  const StrategySpec* spec = findStrategy(strategy);
+  const std::unique_ptr<Strategy> made = spec ? spec->make(backends) : nullptr;
+  if (auto* guarded = dynamic_cast<GuardedSale*>(made.get())) return guarded->takeDriver();
+  throw std::invalid_argument("'" + std::string(strategy) +
+                              "' is no strategy that guards with a lock; redis-set-ex-lua is one");
 }
 
 const Promise* StrategySpec::promise(std::string_view condition) const {

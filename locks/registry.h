@@ -40,9 +40,6 @@ struct StrategySpec {
   std::vector<Point> points{};  // of the lab that it passes
   std::vector<Promise> promises{};
   std::function<std::unique_ptr<Strategy>(const Backends&)> make{};
-  /// Its lock alone, for whoever guards something else with it (cache/). Empty: it has none that can be
-  /// taken apart.
-  std::function<std::unique_ptr<LockDriver>(const Backends&)> makeDriver{};
 
   const Promise* promise(std::string_view condition) const;
 };
@@ -53,10 +50,8 @@ const StrategySpec* findStrategy(std::string_view name);
 /// "none, local-mutex, …": for error messages.
 std::string strategyNames();
 
-/// The lock of a strategy, by the strategy's name. makeLockDriver throws std::invalid_argument naming those
-/// that have one.
-bool hasLockDriver(std::string_view strategy);
-std::string lockDriverNames();
+/// The lock of a guarded strategy alone, for whoever guards something else with it (cache/). Throws
+/// std::invalid_argument when there is no such strategy, or it has no lock that can be taken apart.
 std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends);
 
 }  // namespace turnstile
