@@ -120,6 +120,19 @@ void declare(Settings& settings, Config& c) {
       ->check(CLI::IsMember({"set", "lua"}));
   settings.add("lab", c.lab, "open the lab parameters of /lock to the admin token");
   settings.add("clock-skew-ms", c.clockSkew, "added to this instance's wall clock");
+  settings.add("cache-ttl-ms", c.cacheTtl, "how long a cached product is fresh");
+  settings.add("cache-absent-ttl-ms", c.cacheAbsentTtl, "how long a product is remembered as absent");
+  settings.add("cache-stale-ms", c.cacheStale, "how long policy logical-expiry serves what is stale");
+  settings.add("cache-rebuild-ms", c.cacheRebuild, "slow part of a rebuild's query; 0: none");
+  settings.add("cache-lock", c.cacheLock, "strategy whose lock lets one in the fleet rebuild");
+  settings.add("cache-lock-ttl-ms", c.cacheLockTtl, "life of that lock when its holder dies");
+  settings.add("cache-db-limit", c.cacheDbLimit, "database reads at once while Redis is away")
+      ->check(CLI::Range(1, 256));
+  settings.add("cache-second-delete-ms", c.cacheSecondDelete, "when policy double-delete deletes again");
+  settings.add("token-issuer", c.tokenIssuer, "host:port; empty: none");
+  settings.add("token-margin-ms", c.tokenMargin,
+               "a token is not handed out for the last of its life: the time a caller has to use it");
+  settings.add("token-timeout-ms", c.tokenTimeout, "deadline of one call to the issuer");
 }
 
 Json::Value readFile(const std::string& path) {
@@ -177,6 +190,18 @@ void check(const Config& config) {
   positive("watchdog-ms", config.watchdog);
   positive("fair-waiter-ms", config.fairWaiter);
   positive("node-timeout-ms", config.nodeTimeout);
+  positive("cache-ttl-ms", config.cacheTtl);
+  positive("cache-absent-ttl-ms", config.cacheAbsentTtl);
+  positive("cache-stale-ms", config.cacheStale);
+  positive("cache-rebuild-ms", config.cacheRebuild + Millis{1});  // 0 is allowed
+  positive("cache-lock-ttl-ms", config.cacheLockTtl);
+  positive("cache-second-delete-ms", config.cacheSecondDelete);
+  positive("token-margin-ms", config.tokenMargin);
+  positive("token-timeout-ms", config.tokenTimeout);
+  if (!config.tokenIssuer.empty()) parseAddress("token-issuer", config.tokenIssuer);
+  if (!findStrategy(config.cacheLock))
+    throw std::invalid_argument("cache-lock: unknown '" + config.cacheLock +
+                                "'; allowed are those that guard with a lock of: " + strategyNames());
 }
 
 std::string labHelp() {

@@ -52,6 +52,19 @@ struct Config {
   bool lab = false;
   std::string adminToken;  // secret; empty: admin calls are refused
   Millis clockSkew{0};
+
+  // The cache scenarios (docs/caches.md).
+  Millis cacheTtl{10'000};
+  Millis cacheAbsentTtl{1'000};
+  Millis cacheStale{600'000};   // served past its time, where the policy does
+  Millis cacheRebuild{200};     // the slow part of the query a rebuild runs
+  std::string cacheLock = "redis-set-ex-lua";
+  Millis cacheLockTtl{3'000};
+  int cacheDbLimit = 4;         // database reads at once while Redis is away
+  Millis cacheSecondDelete{500};  // policy double-delete: when the cache is deleted again
+  std::string tokenIssuer;      // host:port; empty: none, and GET /token says so
+  Millis tokenMargin{500};      // a token is not handed out for the last of its life
+  Millis tokenTimeout{3'000};   // of one call to the issuer
 };
 
 struct Address {

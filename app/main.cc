@@ -27,7 +27,7 @@ void startOnEveryLoop(Service& service) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const turnstile::Config config = turnstile::loadConfig(argc, argv);
   std::cout << describe(config) << std::flush;
 
@@ -44,10 +44,16 @@ int main(int argc, char** argv) {
   routeSale(service);
   routeEvents(service);
   routeCatalogue(service);
+  routeCache(service);
+  routeToken(service);
+  routeProducts(service);
   routeHealth(service);
 
   app.registerBeginningAdvice([&service] { startOnEveryLoop(service); });
   app.setTermSignalHandler([&service] { stopGracefully(service); });
   app.setIntSignalHandler([&service] { stopGracefully(service); });
   app.run();
+} catch (const std::invalid_argument& error) {  // a setting that only the composition root can check
+  std::cerr << "turnstile-server: " << error.what() << '\n';
+  return 64;
 }

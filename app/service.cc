@@ -2,6 +2,7 @@
 
 #include <drogon/utils/Utilities.h>
 
+#include "app/drogon_issuer.h"
 #include "app/errors.h"
 
 namespace turnstile {
@@ -124,6 +125,7 @@ Service::Service(Config config)
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});
+  caches_ = std::make_unique<Caches>(backends_, connectIssuer(config_, clock_));
 }
 
 void Service::startOnLoop() {

@@ -15,6 +15,7 @@
 #include "app/drogon_redis.h"
 #include "app/etcd_gateway.h"
 #include "app/zookeeper_session.h"
+#include "cache/caches.h"
 #include "locks/registry.h"
 #include "locks/turns.h"
 
@@ -49,6 +50,7 @@ class Service {
   /// nullptr: no such strategy.
   const Entry* find(std::string_view name) const;
   const std::vector<Store*>& stores() const { return stores_; }
+  Caches& caches() { return *caches_; }
 
   /// Every store, and every strategy's locks.
   Task<> resetEvent(std::string event, int seats);
@@ -77,6 +79,7 @@ class Service {
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;
+  std::unique_ptr<Caches> caches_;
 };
 
 }  // namespace turnstile

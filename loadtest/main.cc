@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "loadtest/cache.h"
 #include "loadtest/compare.h"
 #include "loadtest/strategies_doc.h"
 #include "loadtest/report_command.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addCache(app, command, exitCode);
   addStrategiesDoc(app);
   addReport(app, exitCode);
   try {

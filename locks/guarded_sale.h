@@ -33,6 +33,9 @@ class GuardedSale final : public Strategy {
   Task<> reset(std::string event) override;
   void start() override { driver_->start(); }
 
+  /// The lock alone. After this the sale has none and may only be destroyed.
+  std::unique_ptr<LockDriver> takeDriver() { return std::move(driver_); }
+
  private:
   LockRequest lockRequest(const SaleRequest& request) const;
 

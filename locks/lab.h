@@ -25,6 +25,7 @@ enum class Point : std::uint8_t {
   betweenCompareDelete,
   unlockReply,
   beforeWait,
+  beforeFill,
 };
 
 struct PointInfo {
@@ -46,6 +47,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::unlockReply, "unlock-reply", "the lock is released, the reply not yet seen"},
     PointInfo{Point::beforeWait, "before-wait",
               "the lock was refused for the first time, nobody listens for its release yet"},
+    PointInfo{Point::beforeFill, "before-fill",
+              "GET /products: the database was read, the cache is not filled yet"},
 };
 std::string_view toString(Point point);
 

@@ -1,5 +1,9 @@
 #include "locks/registry.h"
 
+#include <stdexcept>
+
+#include "locks/guarded_sale.h"
+
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
 #define TURNSTILE_STRATEGIES(X)    \
   X(none)                          \
@@ -58,6 +62,14 @@ std::string strategyNames() {
   std::string names;
   for (const StrategySpec& spec : catalogue()) names.append(names.empty() ? "" : ", ") += spec.name;
   return names;
+}
+
+std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends) {
+  const StrategySpec* spec = findStrategy(strategy);
+  const std::unique_ptr<Strategy> made = spec ? spec->make(backends) : nullptr;
+  if (auto* guarded = dynamic_cast<GuardedSale*>(made.get())) return guarded->takeDriver();
+  throw std::invalid_argument("'" + std::string(strategy) +
+                              "' is no strategy that guards with a lock; redis-set-ex-lua is one");
 }
 
 const Promise* StrategySpec::promise(std::string_view condition) const {
