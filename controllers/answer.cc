@@ -70,6 +70,8 @@ HttpResponsePtr errorAnswer(drogon::HttpStatusCode status, std::string_view mess
 
 HttpResponsePtr errorAnswer(const std::exception& error) {
   if (dynamic_cast<const BadRequest*>(&error)) return errorAnswer(drogon::k400BadRequest, error.what());
+  if (dynamic_cast<const Json::Exception*>(&error))  // a body nested beyond all reason
+    return errorAnswer(drogon::k400BadRequest, error.what());
   if (dynamic_cast<const UnknownEvent*>(&error)) return errorAnswer(drogon::k404NotFound, error.what());
   if (dynamic_cast<const BackendDown*>(&error)) return errorAnswer(drogon::k502BadGateway, error.what());
   if (dynamic_cast<const BackendTimeout*>(&error))
