@@ -70,28 +70,32 @@ class Fair final : public RedissonLock {
     const Keys keys(request.name);
     const std::string life = std::to_string(lease(request).count());
     const std::string timeout = std::to_string(waiter_.count());
-    if (request.refusals == 0) channels_.listen(ourChannel(request), request.owner, wakeup(request));
-    const Reply reply = co_await redis_.run(kAcquire, {request.name, keys.queue, keys.seen, keys.channel},
-                                            {life, request.owner, timeout});
+    if (request.refusals == 0) listen(request);
+    const Args lock{request.name, keys.queue, keys.seen, keys.channel};
+    const Args args{life, request.owner, timeout};
+    const Reply reply = co_await redis_.run(kAcquire, lock, args);
     if (!reply.isNil()) {
       request.endsWithin.reset();
       if (reply.integer >= 0) request.endsWithin = Millis{reply.integer};
       co_return std::nullopt;
     }
-    channels_.leave(ourChannel(request), request.owner, wakeup(request));
+    leave(request);
     co_return grant(request);
   }
 
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {
-    if (!co_await channels_.ready(ourChannel(request), request.owner, wakeup(request))) co_return;
-    co_await wakeup(request)->wait(std::min(waitAtMost(request, atMost), waiter_ / 3));
+    const std::string channel = ourChannel(request);
+    const auto wakeup = request.turn->wakeup();
+    if (!co_await channels_.ready(channel, request.owner, wakeup)) co_return;
+    co_await wakeup->wait(std::min(waitAtMost(request, atMost), waiter_ / 3));
   }
 
   Task<> abandon(const LockRequest& request) override {
     const Keys keys(request.name);
-    channels_.leave(ourChannel(request), request.owner, wakeup(request));
-    co_await redis_.run(kAbandon, {request.name, keys.queue, keys.seen, keys.channel},
-                        {request.owner});
+    leave(request);
+    const Args lock{request.name, keys.queue, keys.seen, keys.channel};
+    const Args args{request.owner};
+    co_await redis_.run(kAbandon, lock, args);
   }
 
   bool queuesItself() const override { return true; }
@@ -126,7 +130,12 @@ tellFirst(KEYS[5], KEYS[2]))lua"));
   static std::string ourChannel(const LockRequest& request) {
     return channelOf(request.name) + ':' + request.owner.substr(0, request.owner.find(':'));
   }
-  static std::shared_ptr<Wakeup> wakeup(const LockRequest& request) { return request.turn->wakeup(); }
+  void listen(const LockRequest& request) {
+    channels_.listen(ourChannel(request), request.owner, request.turn->wakeup());
+  }
+  void leave(const LockRequest& request) {
+    channels_.leave(ourChannel(request), request.owner, request.turn->wakeup());
+  }
 
   const Millis waiter_;
 };
