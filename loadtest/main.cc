@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "loadtest/compare.h"
+#include "loadtest/report_command.h"
 
 int main(int argc, char** argv) {
   using namespace turnstile::harness;
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addReport(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
