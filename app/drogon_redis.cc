@@ -61,7 +61,7 @@ struct DrogonRedis::Exchange {
 
 namespace {
 
-constexpr double kSweepEverySeconds = 0.02;
+constexpr double kSweepEverySeconds = 0.05;
 constexpr Millis kProbeEvery{100};
 constexpr Millis kHeartbeatEvery{250};
 constexpr std::size_t kMostWords = 24;
@@ -145,12 +145,16 @@ bool DrogonRedis::up() const {
   return loop && loop->up;
 }
 
-Task<Reply> DrogonRedis::command(Args args) {
+DrogonRedis::PerLoop& DrogonRedis::readyFor(const Args& args) {
   if (args.size() == 0 || args.size() > kMostWords)
     throw std::logic_error("a Redis command has 1 to " + std::to_string(kMostWords) + " words");
   PerLoop& loop = *loops_.getThreadData();
   if (!loop.up) throw BackendDown(options_.name, "not connected");
-  co_return co_await Exchange(*this, loop, args);
+  return loop;
+}
+
+Task<Reply> DrogonRedis::command(Args args) {
+  co_return co_await Exchange(*this, readyFor(args), args);
 }
 
 Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
@@ -159,14 +163,14 @@ Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
   words.addAll(keys);
   words.addAll(args);
   try {
-    co_return co_await command(words);
+    co_return co_await Exchange(*this, readyFor(words), words);
   } catch (const RedisError& error) {
     if (!std::string_view(error.what()).starts_with("NOSCRIPT")) throw;
   }
   Args whole{"EVAL", script.source(), count};  // also teaches the server, until it restarts
   whole.addAll(keys);
   whole.addAll(args);
-  co_return co_await command(whole);
+  co_return co_await Exchange(*this, readyFor(whole), whole);
 }
 
 void DrogonRedis::send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call) {

@@ -5,6 +5,12 @@ namespace turnstile {
 Task<Sale> sellUnguarded(const Backends& backends, StrategyMetrics& metrics, SaleRequest request,
                          std::string_view strategy, const Lease* lease, bool checkLease) {
   Stock& stock = backends.stock(request.stock);
+  return sellUnguarded(backends, stock, metrics, std::move(request), strategy, lease, checkLease);
+}
+
+Task<Sale> sellUnguarded(const Backends& backends, Stock& stock, StrategyMetrics& metrics,
+                         SaleRequest request, std::string_view strategy, const Lease* lease,
+                         bool checkLease) {
   const std::uint64_t granted = lease ? lease->fence() : 0;
   const std::uint64_t fence = request.lab.fencing() ? granted : 0;
 
