@@ -9,6 +9,7 @@
 #include "locks/guarded_sale.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
@@ -143,6 +144,7 @@ tellFirst(KEYS[5], KEYS[2]))lua"));
 }  // namespace
 
 StrategySpec redis_fair() {
+  const std::string use = "strategy=redis-fair&wait=10000";
   return {
       .name = "redis-fair",
       .family = "redis ladder",
@@ -161,6 +163,13 @@ StrategySpec redis_fair() {
             "a frozen holder renews nothing; when it wakes, the next one is inside and both write"},
            {"failover", Verdict::oversold,
             "replication is asynchronous: the replica may never have heard of the lock"}},
+      .tryIt = {tryit::reset(10), tryit::background(1, use + "&hold=3000&user=first"),
+                "sleep 0.3; " + tryit::background(2, use + "&user=second"),
+                "sleep 0.3; " + tryit::background(3, use + "&user=third"),
+                "sleep 0.3; " + tryit::background(1, use + "&user=fourth"),
+                tryit::redis("lrange 'redisson_lock_queue:{rfair:demo}' 0 -1") + "  # who waits, in order",
+                "wait; " + tryit::redis("lrange 'event:{demo}:ledger' 0 -1") +
+                    "  # sold in the order of arrival"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(backends, std::make_unique<Fair>(backends),

@@ -4,10 +4,12 @@
 #include "locks/guarded_sale.h"
 #include "locks/quorum_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 
 StrategySpec redis_multilock() {
+  const std::string use = "strategy=redis-multilock";
   return {
       .name = "redis-multilock",
       .family = "redis quorum",
@@ -25,6 +27,9 @@ StrategySpec redis_multilock() {
            {"node-restart", Verdict::safe, "the servers that kept their data still refuse"},
            {"freeze", Verdict::oversold,
             "frozen between the check of its validity and the write, it writes beside the next holder"}},
+      .tryIt = {tryit::reset(10), tryit::sale(1, use) + "  # sold: all five are there",
+                "scripts/stack stop redis-node-2", tryit::sale(1, use + "&wait=500") + "  # 503 busy",
+                "scripts/stack start redis-node-2", "sleep 3; " + tryit::sale(1, use) + "  # sold again"},
       .make =
           [](const Backends& backends) {
             GuardedSale::Options options{"redis-multilock", "redlock:"};

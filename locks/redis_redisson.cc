@@ -12,6 +12,7 @@
 #include "locks/guarded_sale.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
@@ -99,7 +100,7 @@ class Redisson final : public RedissonLock {
 
   static Millis quiet() {
     static thread_local std::minstd_rand random{std::random_device{}()};
-    return Millis{std::uniform_int_distribution<>(1, 3)(random)};
+    return Millis{std::uniform_int_distribution<>(1, 2)(random)};
   }
 
   // By a request of this process other than this one, and for certain: its lease is not over.
@@ -131,6 +132,7 @@ class Redisson final : public RedissonLock {
 }  // namespace
 
 StrategySpec redis_redisson() {
+  const std::string use = "strategy=redis-redisson";
   return {
       .name = "redis-redisson",
       .family = "redis ladder",
@@ -149,6 +151,17 @@ StrategySpec redis_redisson() {
             "a frozen holder renews nothing; when it wakes, the next one is inside and both write"},
            {"failover", Verdict::oversold,
             "replication is asynchronous: the replica may never have heard of the lock"}},
+      .tryIt = {tryit::reset(10),
+                tryit::background(1, use + "&nested=1&hold=3000") + "  # takes the lock twice",
+                "sleep 1; " + tryit::redis("hgetall rlock:demo") + "  # its owner, and the count: 2",
+                tryit::sale(2, use + "&wait=5000") + "  # waits for the message, not for the TTL",
+                "wait; " + tryit::sale(1, use + "&fault=unlock-reply:drop") +
+                    "  # the unlock is sent twice and counts once",
+                tryit::background(1, use + "&ttl=1000&fault=before-write:pause-1500"),
+                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+                "sleep 1; " + tryit::sale(2, use) + "  # sold: the lock is over",
+                "kill -CONT $(cat .run/pids/app-1.pid); wait  # and sells the same seat",
+                tryit::audit() + "  # oversold: one seat twice"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(

@@ -9,10 +9,12 @@
 #include "locks/guarded_sale.h"
 #include "locks/quorum_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 
 StrategySpec redis_redlock() {
+  const std::string use = "strategy=redis-redlock";
   return {
       .name = "redis-redlock",
       .family = "redis quorum",
@@ -32,6 +34,14 @@ StrategySpec redis_redlock() {
             "frozen between the check of its validity and the write, it writes beside the next holder"},
            {"node-restart", Verdict::oversold,
             "a server that comes back empty within the TTL gives its vote away a second time"}},
+      .tryIt = {tryit::reset(10), "scripts/stack stop redis-node-4 redis-node-5",
+                tryit::sale(1, use) + "  # sold: three of five are a majority",
+                tryit::background(1, use + "&ttl=60000&hold=20000") + "  # holds nodes 1, 2 and 3",
+                "sleep 1; scripts/stack stop redis-node-3 && rm -r .run/data/redis-node-3",
+                tryit::sale(2, use + "&wait=500") + "  # 503 busy: two are no majority",
+                "scripts/stack start redis-node-3 redis-node-4 redis-node-5  # 3 has forgotten the lock",
+                "sleep 3; " + tryit::sale(2, use) + "  # sold: 3, 4 and 5 are a majority as well",
+                "wait; " + tryit::audit() + "  # oversold: one seat twice"},
       .make =
           [](const Backends& backends) {
             const std::size_t majority = backends.redisNodes.size() / 2 + 1;
