@@ -1,11 +1,11 @@
-// First come, first served, across all instances: redis-redisson's lock with a queue in front of it. Every
-// request has its own place there, so nobody queues in the process, and a release tells exactly one waiter:
-// the first in line, through its process's channel.
+// First come, first served, across all instances: redis-redisson's lock with a queue in front of
+// it. Every request has its own place there, so nobody queues in the process, and a release tells
+// exactly one waiter: the first in line, through its process's channel.
 //
-// A waiter keeps its place by being heard of: it asks again at a third of fair-waiter-ms. One that is silent
-// for longer is dead, and whoever asks next removes every dead one at once, so any number of waiters that
-// died together cost their successors one timeout, not one each. The clock of these timeouts is the Redis
-// server's; no instance's matters.
+// A waiter keeps its place by being heard of: it asks again at a third of fair-waiter-ms. One that
+// is silent for longer is dead, and whoever asks next removes every dead one at once, so any number
+// of waiters that died together cost their successors one timeout, not one each. The clock of these
+// timeouts is the Redis server's; no instance's matters.
 #include "locks/guarded_sale.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
@@ -14,8 +14,8 @@
 namespace turnstile::strategies {
 namespace {
 
-// Shared by the scripts below. `queue` is the list of owners in order of arrival, `seen` the sorted set of
-// the times until which they count as alive.
+// Shared by the scripts below. `queue` is the list of owners in order of arrival, `seen` the sorted
+// set of the times until which they count as alive.
 constexpr std::string_view kQueue = R"lua(
 local function now()
   local time = redis.call('TIME')
@@ -33,8 +33,9 @@ local function tellFirst(queue, channel)
 end
 )lua";
 
-// KEYS: lock, queue, seen, channel. ARGV: lease in ms, owner, a waiter's timeout in ms. Reply: nil when granted,
-// else the lock's remaining life in ms (negative: it has none, or it is free and the first in line was told).
+// KEYS: lock, queue, seen, channel. ARGV: lease in ms, owner, a waiter's timeout in ms. Reply: nil
+// when granted, else the lock's remaining life in ms (negative: it has none, or it is free and the
+// first in line was told).
 const Script kAcquire(std::string(kQueue) + R"lua(
 removeDead(KEYS[2], KEYS[3])
 local free = redis.call('EXISTS', KEYS[1]) == 0
@@ -54,7 +55,8 @@ end
 if free then tellFirst(KEYS[2], KEYS[4]) end
 return redis.call('PTTL', KEYS[1]))lua");
 
-// KEYS: lock, queue, seen, channel. ARGV[1]: the owner that gives up. It may have been told that it is next.
+// KEYS: lock, queue, seen, channel. ARGV[1]: the owner that gives up. It may have been told that it
+// is next.
 const Script kAbandon(std::string(kQueue) + R"lua(
 redis.call('LREM', KEYS[2], 1, ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])
@@ -154,11 +156,13 @@ StrategySpec redis_fair() {
       .points = {Point::beforeWait, Point::afterAcquire, Point::beforeWrite, Point::afterWrite,
                  Point::unlockReply},
       .promises =
-          {{"contention", Verdict::safe, "one script checks the lock and the queue before it grants"},
+          {{"contention", Verdict::safe,
+            "one script checks the lock and the queue before it grants"},
            {"exception", Verdict::safe, "released on every path, and a waiter leaves the queue"},
            {"crash", Verdict::safe, "lock and place in the queue both end when nobody renews them"},
            {"overrun", Verdict::safe, "the watchdog renews for as long as the work takes"},
-           {"lost-reply", Verdict::safe, "the unlock is repeated, and its latch makes it count once"},
+           {"lost-reply", Verdict::safe,
+            "the unlock is repeated, and its latch makes it count once"},
            {"freeze", Verdict::oversold,
             "a frozen holder renews nothing; when it wakes, the next one is inside and both write"},
            {"failover", Verdict::oversold,
@@ -167,7 +171,8 @@ StrategySpec redis_fair() {
                 "sleep 0.3; " + tryit::background(2, use + "&user=second"),
                 "sleep 0.3; " + tryit::background(3, use + "&user=third"),
                 "sleep 0.3; " + tryit::background(1, use + "&user=fourth"),
-                tryit::redis("lrange 'redisson_lock_queue:{rfair:demo}' 0 -1") + "  # who waits, in order",
+                tryit::redis("lrange 'redisson_lock_queue:{rfair:demo}' 0 -1") +
+                    "  # who waits, in order",
                 "wait; " + tryit::redis("lrange 'event:{demo}:ledger' 0 -1") +
                     "  # sold in the order of arrival"},
       .make =
