@@ -74,8 +74,8 @@ void DrogonChannels::subscribe(const std::string& channel) {
   });
 }
 
-// Drogon does not say when a subscription took effect. Commands of one connection are carried out in
-// order, so once a channel that was asked for later has a subscriber, so have all earlier ones.
+// Drogon does not say when a subscription took effect. Commands of one connection are carried out
+// in order, so once a channel that was asked for later has a subscriber, so have all earlier ones.
 Task<bool> DrogonChannels::confirmed() {
   std::string mark;
   {
@@ -109,11 +109,13 @@ void DrogonChannels::heard(const std::string& channel, const std::string& messag
   const auto group = entry->second.byMessage.find(message);
   if (group == entry->second.byMessage.end()) return;
   for (const Listener& listener : group->second)
-    if (const auto wakeup = listener.wakeup.lock()) wakeup->wake();  // queued, so never runs in here
+    if (const auto wakeup = listener.wakeup.lock())
+      wakeup->wake();  // queued, so never runs in here
 }
 
-// A channel is unsubscribed in one sweep and forgotten in the next: hiredis 0.14 would lose the callback
-// of one that is subscribed again before the server has confirmed that it was unsubscribed.
+// A channel is unsubscribed in one sweep and forgotten in the next: hiredis 0.14 would lose the
+// callback of one that is subscribed again before the server has confirmed that it was
+// unsubscribed.
 void DrogonChannels::sweep() {
   const std::lock_guard guard(mutex_);
   const TimePoint now = clock_.now();

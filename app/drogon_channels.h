@@ -1,6 +1,6 @@
-// Redis messages through Drogon: one subscriber connection a process, demultiplexed by channel and message.
-// A channel stays subscribed for a while after its last listener left, so a busy lock pays for its
-// subscription once and not once a wait.
+// Redis messages through Drogon: one subscriber connection a process, demultiplexed by channel and
+// message. A channel stays subscribed for a while after its last listener left, so a busy lock pays
+// for its subscription once and not once a wait.
 #pragma once
 
 #include <drogon/nosql/RedisClient.h>

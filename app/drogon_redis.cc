@@ -30,6 +30,7 @@ struct DrogonRedis::PerLoop {
   bool up = false;
   bool probing = false;
   TimePoint nextHeartbeat;
+  TimePoint lastSweep;
 };
 
 // A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
@@ -64,6 +65,7 @@ namespace {
 constexpr double kSweepEverySeconds = 0.05;
 constexpr Millis kProbeEvery{100};
 constexpr Millis kHeartbeatEvery{250};
+constexpr Millis kLateSweep{500};
 constexpr std::size_t kMostWords = 24;
 
 Reply toReply(const RedisResult& result) {
@@ -198,6 +200,8 @@ void DrogonRedis::send(PerLoop& loop, const Args& args, const std::shared_ptr<Ca
 
 void DrogonRedis::sweep(PerLoop& loop) {
   const TimePoint now = clock_.now();
+  // It is us who stood still, not the server: the replies are in the socket and are read first.
+  if (now - std::exchange(loop.lastSweep, now) > kLateSweep) return;
   while (!loop.inFlight.empty()) {
     const auto call = loop.inFlight.front();
     if (call->state == Call::State::pending && call->deadline > now) return;

@@ -74,14 +74,13 @@ Task<std::optional<Grant>> QuorumLock::tryAcquire(const LockRequest& request) {
     co_return reply.isOk();
   };
   const std::size_t votes = co_await poll(take, need_);
-  if (votes >= need_ && clock_.now() < sent + validFor)
-    co_return Grant{request.owner, 0, validFor};
+  if (votes >= need_ && clock_.now() < sent + validFor) co_return Grant{request.owner, 0, validFor};
   co_await releaseEverywhere(request.name, request.owner);
   co_return std::nullopt;
 }
 
-// Contenders that meet split the votes so that nobody has enough. The longer that goes on, the further apart
-// they try.
+// Contenders that meet split the votes so that nobody has enough. The longer that goes on, the
+// further apart they try.
 Task<> QuorumLock::awaitRelease(const LockRequest& request, Millis atMost) {
   static thread_local std::minstd_rand random{std::random_device{}()};
   const int widest = std::min(4 << std::min(request.refusals, 5), 64);

@@ -1,10 +1,10 @@
-// One lock on several independent Redis servers: held by whoever got `need` of them within its time. A
-// majority makes it RedLock, all of them a multi-lock. The key is plain: SET NX PX with a value of the owner's,
-// released by compare-and-delete, as node-redlock and redsync have it.
+// One lock on several independent Redis servers: held by whoever got `need` of them within its
+// time. A majority makes it RedLock, all of them a multi-lock. The key is plain: SET NX PX with a
+// value of the owner's, released by compare-and-delete, as node-redlock and redsync have it.
 //
-// All servers are asked at once and none for longer than node-timeout-ms, far below any TTL; one that is down
-// costs nothing, because the port knows. What counts is the time that is left when the votes are in: the TTL
-// less the time it took, less what clocks may drift apart.
+// All servers are asked at once and none for longer than node-timeout-ms, far below any TTL; one
+// that is down costs nothing, because the port knows. What counts is the time that is left when the
+// votes are in: the TTL less the time it took, less what clocks may drift apart.
 #pragma once
 
 #include <functional>
@@ -29,9 +29,9 @@ class QuorumLock final : public LockDriver {
   /// One server's answer to one question: for us or not.
   using Question = std::function<Task<bool>(Redis& node)>;
 
-  /// Asks every server at once; the number of those that said yes. Returns when `enough` did, when all
-  /// answered, or when the time is over, whichever is first; later answers are ignored.
   static constexpr std::size_t kEveryone = std::numeric_limits<std::size_t>::max();
+  /// Asks every server at once; the number of those that said yes. Returns when `enough` did, when
+  /// all answered, or when the time is over, whichever is first; later answers are ignored.
   Task<std::size_t> poll(Question question, std::size_t enough);
   Task<std::size_t> releaseEverywhere(std::string name, std::string value);
 

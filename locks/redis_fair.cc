@@ -1,20 +1,21 @@
-// First come, first served, across all instances: redis-redisson's lock with a queue in front of it. Every
-// request has its own place there, so nobody queues in the process, and a release tells exactly one waiter:
-// the first in line, through its process's channel.
+// First come, first served, across all instances: redis-redisson's lock with a queue in front of
+// it. Every request has its own place there, so nobody queues in the process, and a release tells
+// exactly one waiter: the first in line, through its process's channel.
 //
-// A waiter keeps its place by being heard of: it asks again at a third of fair-waiter-ms. One that is silent
-// for longer is dead, and whoever asks next removes every dead one at once, so any number of waiters that
-// died together cost their successors one timeout, not one each. The clock of these timeouts is the Redis
-// server's; no instance's matters.
+// A waiter keeps its place by being heard of: it asks again at a third of fair-waiter-ms. One that
+// is silent for longer is dead, and whoever asks next removes every dead one at once, so any number
+// of waiters that died together cost their successors one timeout, not one each. The clock of these
+// timeouts is the Redis server's; no instance's matters.
 #include "locks/guarded_sale.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
 
-// Shared by the scripts below. `queue` is the list of owners in order of arrival, `seen` the sorted set of
-// the times until which they count as alive.
+// Shared by the scripts below. `queue` is the list of owners in order of arrival, `seen` the sorted
+// set of the times until which they count as alive.
 constexpr std::string_view kQueue = R"lua(
 local function now()
   local time = redis.call('TIME')
@@ -32,8 +33,9 @@ local function tellFirst(queue, channel)
 end
 )lua";
 
-// KEYS: lock, queue, seen, channel. ARGV: lease in ms, owner, a waiter's timeout in ms. Reply: nil when granted,
-// else the lock's remaining life in ms (negative: it has none, or it is free and the first in line was told).
+// KEYS: lock, queue, seen, channel. ARGV: lease in ms, owner, a waiter's timeout in ms. Reply: nil
+// when granted, else the lock's remaining life in ms (negative: it has none, or it is free and the
+// first in line was told).
 const Script kAcquire(std::string(kQueue) + R"lua(
 removeDead(KEYS[2], KEYS[3])
 local free = redis.call('EXISTS', KEYS[1]) == 0
@@ -53,7 +55,8 @@ end
 if free then tellFirst(KEYS[2], KEYS[4]) end
 return redis.call('PTTL', KEYS[1]))lua");
 
-// KEYS: lock, queue, seen, channel. ARGV[1]: the owner that gives up. It may have been told that it is next.
+// KEYS: lock, queue, seen, channel. ARGV[1]: the owner that gives up. It may have been told that it
+// is next.
 const Script kAbandon(std::string(kQueue) + R"lua(
 redis.call('LREM', KEYS[2], 1, ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])
@@ -70,28 +73,32 @@ class Fair final : public RedissonLock {
     const Keys keys(request.name);
     const std::string life = std::to_string(lease(request).count());
     const std::string timeout = std::to_string(waiter_.count());
-    if (request.refusals == 0) channels_.listen(ourChannel(request), request.owner, wakeup(request));
-    const Reply reply = co_await redis_.run(kAcquire, {request.name, keys.queue, keys.seen, keys.channel},
-                                            {life, request.owner, timeout});
+    if (request.refusals == 0) listen(request);
+    const Args lock{request.name, keys.queue, keys.seen, keys.channel};
+    const Args args{life, request.owner, timeout};
+    const Reply reply = co_await redis_.run(kAcquire, lock, args);
     if (!reply.isNil()) {
       request.endsWithin.reset();
       if (reply.integer >= 0) request.endsWithin = Millis{reply.integer};
       co_return std::nullopt;
     }
-    channels_.leave(ourChannel(request), request.owner, wakeup(request));
+    leave(request);
     co_return grant(request);
   }
 
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {
-    if (!co_await channels_.ready(ourChannel(request), request.owner, wakeup(request))) co_return;
-    co_await wakeup(request)->wait(std::min(waitAtMost(request, atMost), waiter_ / 3));
+    const std::string channel = ourChannel(request);
+    const auto wakeup = request.turn->wakeup();
+    if (!co_await channels_.ready(channel, request.owner, wakeup)) co_return;
+    co_await wakeup->wait(std::min(waitAtMost(request, atMost), waiter_ / 3));
   }
 
   Task<> abandon(const LockRequest& request) override {
     const Keys keys(request.name);
-    channels_.leave(ourChannel(request), request.owner, wakeup(request));
-    co_await redis_.run(kAbandon, {request.name, keys.queue, keys.seen, keys.channel},
-                        {request.owner});
+    leave(request);
+    const Args lock{request.name, keys.queue, keys.seen, keys.channel};
+    const Args args{request.owner};
+    co_await redis_.run(kAbandon, lock, args);
   }
 
   bool queuesItself() const override { return true; }
@@ -126,7 +133,12 @@ tellFirst(KEYS[5], KEYS[2]))lua"));
   static std::string ourChannel(const LockRequest& request) {
     return channelOf(request.name) + ':' + request.owner.substr(0, request.owner.find(':'));
   }
-  static std::shared_ptr<Wakeup> wakeup(const LockRequest& request) { return request.turn->wakeup(); }
+  void listen(const LockRequest& request) {
+    channels_.listen(ourChannel(request), request.owner, request.turn->wakeup());
+  }
+  void leave(const LockRequest& request) {
+    channels_.leave(ourChannel(request), request.owner, request.turn->wakeup());
+  }
 
   const Millis waiter_;
 };
@@ -134,6 +146,7 @@ tellFirst(KEYS[5], KEYS[2]))lua"));
 }  // namespace
 
 StrategySpec redis_fair() {
+  const std::string use = "strategy=redis-fair&wait=10000";
   return {
       .name = "redis-fair",
       .family = "redis ladder",
@@ -143,15 +156,25 @@ StrategySpec redis_fair() {
       .points = {Point::beforeWait, Point::afterAcquire, Point::beforeWrite, Point::afterWrite,
                  Point::unlockReply},
       .promises =
-          {{"contention", Verdict::safe, "one script checks the lock and the queue before it grants"},
+          {{"contention", Verdict::safe,
+            "one script checks the lock and the queue before it grants"},
            {"exception", Verdict::safe, "released on every path, and a waiter leaves the queue"},
            {"crash", Verdict::safe, "lock and place in the queue both end when nobody renews them"},
            {"overrun", Verdict::safe, "the watchdog renews for as long as the work takes"},
-           {"lost-reply", Verdict::safe, "the unlock is repeated, and its latch makes it count once"},
+           {"lost-reply", Verdict::safe,
+            "the unlock is repeated, and its latch makes it count once"},
            {"freeze", Verdict::oversold,
             "a frozen holder renews nothing; when it wakes, the next one is inside and both write"},
            {"failover", Verdict::oversold,
             "replication is asynchronous: the replica may never have heard of the lock"}},
+      .tryIt = {tryit::reset(10), tryit::background(1, use + "&hold=3000&user=first"),
+                "sleep 0.3; " + tryit::background(2, use + "&user=second"),
+                "sleep 0.3; " + tryit::background(3, use + "&user=third"),
+                "sleep 0.3; " + tryit::background(1, use + "&user=fourth"),
+                tryit::redis("lrange 'redisson_lock_queue:{rfair:demo}' 0 -1") +
+                    "  # who waits, in order",
+                "wait; " + tryit::redis("lrange 'event:{demo}:ledger' 0 -1") +
+                    "  # sold in the order of arrival"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(backends, std::make_unique<Fair>(backends),

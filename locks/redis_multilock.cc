@@ -1,30 +1,40 @@
-// The lock of all five servers at once: as safe as the safest of them, as available as the least. One server
-// down and nobody gets in. It uses RedLock's keys, so the two exclude each other. Where RedLock forgets a
-// lock with a server that restarts empty, this one still has four servers that say no.
+// The lock of all five servers at once: as safe as the safest of them, as available as the least.
+// One server down and nobody gets in. It uses RedLock's keys, so the two exclude each other. Where
+// RedLock forgets a lock with a server that restarts empty, this one still has four servers that
+// say no.
 #include "locks/guarded_sale.h"
 #include "locks/quorum_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 
 StrategySpec redis_multilock() {
+  const std::string use = "strategy=redis-multilock";
   return {
       .name = "redis-multilock",
       .family = "redis quorum",
       .summary = "all of five independent servers; busy as soon as one of them is down",
       .stocks = {StockKind::redis, StockKind::mysql},
       .points = {Point::afterAcquire, Point::beforeWrite, Point::afterWrite, Point::unlockReply},
-      .promises =
-          {{"contention", Verdict::safe, "every server lets one in, and all of them must"},
-           {"exception", Verdict::safe, "released on every path, on every server"},
-           {"crash", Verdict::safe, "the keys expire by themselves"},
-           {"overrun", Verdict::safe,
-            "the holder sees before it writes that its validity is over, and answers busy"},
-           {"lost-reply", Verdict::safe, "a repeated or lost release deletes nobody else's key"},
-           {"node-down", Verdict::safe, "busy: without that server nobody has all, nothing is sold"},
-           {"node-restart", Verdict::safe, "the servers that kept their data still refuse"},
-           {"freeze", Verdict::oversold,
-            "frozen between the check of its validity and the write, it writes beside the next holder"}},
+      .promises = {{"contention", Verdict::safe, "every server lets one in, and all of them must"},
+                   {"exception", Verdict::safe, "released on every path, on every server"},
+                   {"crash", Verdict::safe, "the keys expire by themselves"},
+                   {"overrun", Verdict::safe,
+                    "the holder sees before it writes that its validity is over, and answers busy"},
+                   {"lost-reply", Verdict::safe,
+                    "a repeated or lost release deletes nobody else's key"},
+                   {"node-down", Verdict::safe,
+                    "busy: without that server nobody has all, nothing is sold"},
+                   {"node-restart", Verdict::safe, "the servers that kept their data still refuse"},
+                   {"freeze", Verdict::oversold,
+                    "frozen between the check of its validity and the write, it writes beside the "
+                    "next holder"}},
+      .tryIt = {tryit::reset(10), tryit::sale(1, use) + "  # sold: all five are there",
+                "scripts/stack stop redis-node-2",
+                tryit::sale(1, use + "&wait=500") + "  # 503 busy",
+                "scripts/stack start redis-node-2",
+                "sleep 3; " + tryit::sale(1, use) + "  # sold again"},
       .make =
           [](const Backends& backends) {
             GuardedSale::Options options{"redis-multilock", "redlock:"};

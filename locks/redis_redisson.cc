@@ -1,22 +1,24 @@
-// Redisson's lock: reentrant, renewed by a watchdog, and waited for by message instead of by asking again
-// and again. Its safety is that of every lock with a life: a holder that is frozen for longer than that
-// finds someone else inside when it wakes, and a failover to a replica that has not heard of the lock
-// gives it out twice.
+// Redisson's lock: reentrant, renewed by a watchdog, and waited for by message instead of by asking
+// again and again. Its safety is that of every lock with a life: a holder that is frozen for longer
+// than that finds someone else inside when it wakes, and a failover to a replica that has not heard
+// of the lock gives it out twice.
 //
-// Of this process's requests one contends (locks/turns.h). While another one of this process holds the lock
-// the contender does not ask at all; the release wakes it, and its attempt travels right behind the release
-// on the same connection. So a sale costs four round trips, and a message that another instance won costs
-// at most one more.
+// Of this process's requests one contends (locks/turns.h). While another one of this process holds
+// the lock the contender does not ask at all; the release wakes it, and its attempt travels right
+// behind the release on the same connection. So a sale costs four round trips, and a message that
+// another instance won costs at most one more.
 #include <random>
 
 #include "locks/guarded_sale.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
 
-// KEYS[1]: the lock. ARGV: lease in ms, owner. Reply: nil when granted, else the lock's remaining life in ms
+// KEYS[1]: the lock. ARGV: lease in ms, owner. Reply: nil when granted, else the lock's remaining
+// life in ms
 // (-1: it has no end).
 const Script kAcquire(R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
@@ -65,8 +67,9 @@ class Redisson final : public RedissonLock {
       while (woken && heldHere(request)) woken = co_await wakeup->wait(left());
       co_return;
     }
-    // One release wakes a contender of every instance and one of them wins. Who has lost before lets some
-    // releases go by instead of asking in vain, unless it becomes quiet: then the lock may be free.
+    // One release wakes a contender of every instance and one of them wins. Who has lost before
+    // lets some releases go by instead of asking in vain, unless it becomes quiet: then the lock
+    // may be free.
     const int skip = std::min(request.refusals - 1, kMostSkipped);
     for (int i = 0; i < skip && woken; ++i) woken = co_await wakeup->wait(quiet());
   }
@@ -99,7 +102,7 @@ class Redisson final : public RedissonLock {
 
   static Millis quiet() {
     static thread_local std::minstd_rand random{std::random_device{}()};
-    return Millis{std::uniform_int_distribution<>(1, 3)(random)};
+    return Millis{std::uniform_int_distribution<>(1, 2)(random)};
   }
 
   // By a request of this process other than this one, and for certain: its lease is not over.
@@ -131,10 +134,12 @@ class Redisson final : public RedissonLock {
 }  // namespace
 
 StrategySpec redis_redisson() {
+  const std::string use = "strategy=redis-redisson";
   return {
       .name = "redis-redisson",
       .family = "redis ladder",
-      .summary = "reentrant hash, watchdog, waiting by pub/sub, unlock latch; Redisson's key format",
+      .summary =
+          "reentrant hash, watchdog, waiting by pub/sub, unlock latch; Redisson's key format",
       .stocks = {StockKind::redis, StockKind::mysql},
       .reentrant = true,
       .points = {Point::beforeWait, Point::afterAcquire, Point::beforeWrite, Point::afterWrite,
@@ -144,16 +149,28 @@ StrategySpec redis_redisson() {
            {"exception", Verdict::safe, "released on every path"},
            {"crash", Verdict::safe, "nobody renews, so the lock ends with its life"},
            {"overrun", Verdict::safe, "the watchdog renews for as long as the work takes"},
-           {"lost-reply", Verdict::safe, "the unlock is repeated, and its latch makes it count once"},
+           {"lost-reply", Verdict::safe,
+            "the unlock is repeated, and its latch makes it count once"},
            {"freeze", Verdict::oversold,
             "a frozen holder renews nothing; when it wakes, the next one is inside and both write"},
            {"failover", Verdict::oversold,
             "replication is asynchronous: the replica may never have heard of the lock"}},
+      .tryIt = {tryit::reset(10),
+                tryit::background(1, use + "&nested=1&hold=3000") + "  # takes the lock twice",
+                "sleep 1; " + tryit::redis("hgetall rlock:demo") +
+                    "  # its owner, and the count: 2",
+                tryit::sale(2, use + "&wait=5000") + "  # waits for the message, not for the TTL",
+                "wait; " + tryit::sale(1, use + "&fault=unlock-reply:drop") +
+                    "  # the unlock is sent twice and counts once",
+                tryit::background(1, use + "&ttl=1000&fault=before-write:pause-1500"),
+                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+                "sleep 1; " + tryit::sale(2, use) + "  # sold: the lock is over",
+                "kill -CONT $(cat .run/pids/app-1.pid); wait  # and sells the same seat",
+                tryit::audit() + "  # oversold: one seat twice"},
       .make =
           [](const Backends& backends) {
-            return std::make_unique<GuardedSale>(
-                backends, std::make_unique<Redisson>(backends),
-                GuardedSale::Options{"redis-redisson", "rlock:"});
+            return std::make_unique<GuardedSale>(backends, std::make_unique<Redisson>(backends),
+                                                 GuardedSale::Options{"redis-redisson", "rlock:"});
           },
   };
 }

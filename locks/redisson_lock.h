@@ -1,12 +1,14 @@
-// What Redisson's locks have in common, in Redisson's own format, so that a Java service and this one exclude
-// each other: the lock "n" is a hash whose only field is its owner ("uuid:number") and whose value counts how
-// often that owner took it; waiters hear of a release on the channel "redisson_lock__channel:{n}".
+// What Redisson's locks have in common, in Redisson's own format, so that a Java service and this
+// one exclude each other: the lock "n" is a hash whose only field is its owner ("uuid:number") and
+// whose value counts how often that owner took it; waiters hear of a release on the channel
+// "redisson_lock__channel:{n}".
 //
-// Without a lease time a watchdog renews the lock at a third of its life (setting watchdog-ms); with one
-// (the lab's ttl=) it ends when it ends.
+// Without a lease time a watchdog renews the lock at a third of its life (setting watchdog-ms);
+// with one (the lab's ttl=) it ends when it ends.
 //
-// An unlock leaves a latch, "redisson_unlock_latch:{n}:<id>", holding its result for as long as it may be
-// repeated: a second one with the same id changes nothing, where it would otherwise count down twice.
+// An unlock leaves a latch, "redisson_unlock_latch:{n}:<id>", holding its result for as long as it
+// may be repeated: a second one with the same id changes nothing, where it would otherwise count
+// down twice.
 #pragma once
 
 #include <mutex>
@@ -27,7 +29,8 @@ class RedissonLock : public LockDriver {
   int releaseAttempts() const override { return 3; }
 
  protected:
-  /// The script of release(). `announce` is Lua that tells the waiters, run when the lock came free. It has
+  /// The script of release(). `announce` is Lua that tells the waiters, run when the lock came
+  /// free. It has
   ///   KEYS: lock, channel, latch, a latch to forget, then moreKeys()
   ///   ARGV: "0" (Redisson's message), lease in ms, owner, life of the latch in ms
   static std::string unlockScript(std::string_view announce);
@@ -35,7 +38,8 @@ class RedissonLock : public LockDriver {
 
   Millis lease(const LockRequest& request) const;
   Grant grant(const LockRequest& request) const;
-  /// Longest wait for a message: one can be lost while the connection is made again, and nobody says so.
+  /// Longest wait for a message: one can be lost while the connection is made again, and nobody
+  /// says so.
   static constexpr Millis kLookAgain{2'000};
   /// How long to wait after a refusal: a holder that dies sends no message, but its lease ends.
   static Millis waitAtMost(const LockRequest& request, Millis atMost);
@@ -54,7 +58,8 @@ class RedissonLock : public LockDriver {
   const Millis watchdog_;
   const Millis latchLife_;
   std::mutex mutex_;
-  std::string settled_;  // latch of an unlock whose reply was seen: the next one deletes it on its way
+  std::string
+      settled_;  // latch of an unlock whose reply was seen: the next one deletes it on its way
 };
 
 }  // namespace turnstile

@@ -1,7 +1,6 @@
-// redis-fair: grants in order of arrival, and what dead waiters cost. Arrivals are made one after the other:
-// the next request is sent when the queue in Redis shows the one before.
+// redis-fair: grants in order of arrival, and what dead waiters cost. Arrivals are made one after
+// the other: the next request is sent when the queue in Redis shows the one before.
 #include <gtest/gtest.h>
-
 
 #include "tests/support/guards.h"
 
@@ -55,7 +54,8 @@ TEST_F(Fair, GrantsInOrderOfArrivalAcrossAndWithinInstances) {
 TEST_F(Fair, LeavesTheQueueWhenItGivesUp) {
   auto holder = hold(1, 1500);
   auto patient = arrive("patient", 2);
-  EXPECT_EQ(sell("strategy=redis-fair&event=" + event_ + "&user=hasty&wait=100", 3).outcome(), "busy");
+  EXPECT_EQ(sell("strategy=redis-fair&event=" + event_ + "&user=hasty&wait=100", 3).outcome(),
+            "busy");
   EXPECT_EQ(waiting(), 1) << "it gave up and still stands in line";
   EXPECT_EQ(holder.get().outcome(), "sold");
   EXPECT_EQ(patient.get().outcome(), "sold");
@@ -73,7 +73,8 @@ TEST_F(Fair, SkipsDeadWaitersAndTheyCostOneTimeoutTogether) {
   EXPECT_EQ(holder.get().outcome(), "sold");
   EXPECT_EQ(first.get().outcome(), "sold");
   EXPECT_EQ(second.get().outcome(), "sold");
-  // Three timeouts in a row would be 4.5 s; the look that finds the dead comes within a third of one.
+  // Three timeouts in a row would be 4.5 s; the look that finds the dead comes within a third of
+  // one.
   EXPECT_LT(Clock::now() - killed, milliseconds{2 * kWaiterMs + 500});
   for (auto& answer : dead) EXPECT_THROW(answer.get(), std::exception);
   EXPECT_EQ(buyersInOrder(event_), (std::vector<std::string>{"holder", "alive-1", "alive-2"}));

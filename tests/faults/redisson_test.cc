@@ -1,5 +1,5 @@
-// redis-redisson, one line of its contract a test. The watchdog is set to 600 ms, so that "three times its
-// life" is two seconds and not a minute and a half.
+// redis-redisson, one line of its contract a test. The watchdog is set to 600 ms, so that "three
+// times its life" is two seconds and not a minute and a half.
 #include <gtest/gtest.h>
 #include <json/writer.h>
 #include <signal.h>
@@ -40,16 +40,17 @@ class Redisson : public testing::Test {
 
   // What Redisson's scripts come to, by hand.
   bool foreignerLocks() const {
-    return !main({"EVAL",
-                  "if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[2]) == 0 "
-                  "then return redis.call('pttl', KEYS[1]) end "
-                  "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
-                  "redis.call('pexpire', KEYS[1], ARGV[1]) return nil",
-                  "1", key(), "30000", kForeigner});
+    return !main(
+        {"EVAL",
+         "if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[2]) == 0 "
+         "then return redis.call('pttl', KEYS[1]) end "
+         "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
+         "redis.call('pexpire', KEYS[1], ARGV[1]) return nil",
+         "1", key(), "30000", kForeigner});
   }
   void foreignerUnlocks() const {
-    main({"EVAL", "redis.call('del', KEYS[1]) return redis.call('publish', KEYS[2], '0')", "2", key(),
-          channel()});
+    main({"EVAL", "redis.call('del', KEYS[1]) return redis.call('publish', KEYS[2], '0')", "2",
+          key(), channel()});
   }
 
   const std::string event_ = freshEvent(100);
@@ -64,14 +65,17 @@ TEST_F(Redisson, KeepsItsLockInRedissonsFormat) {
   ASSERT_TRUE(eventually([&] { return held(); }));
   EXPECT_EQ(main({"TYPE", key()}), "hash");
   const std::string field = main({"HKEYS", key()}).value_or("");
-  EXPECT_TRUE(std::regex_match(field, std::regex("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+\n")))
+  EXPECT_TRUE(
+      std::regex_match(field, std::regex("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+\n")))
       << field;
   EXPECT_EQ(main({"HVALS", key()}), "1\n");
   EXPECT_LE(std::stoi(*main({"PTTL", key()})), kWatchdogMs);
   EXPECT_EQ(holder.get().outcome(), "sold");
   EXPECT_FALSE(held());
-  const std::string latch = main({"KEYS", "redisson_unlock_latch:{rlock:" + event_ + "}:*"}).value_or("");
-  EXPECT_TRUE(std::regex_match(latch, std::regex("redisson_unlock_latch:\\{.*\\}:[0-9a-f]{32}\n"))) << latch;
+  const std::string latch =
+      main({"KEYS", "redisson_unlock_latch:{rlock:" + event_ + "}:*"}).value_or("");
+  EXPECT_TRUE(std::regex_match(latch, std::regex("redisson_unlock_latch:\\{.*\\}:[0-9a-f]{32}\n")))
+      << latch;
 }
 
 TEST_F(Redisson, WaitsForAForeignHolderAndHearsItsRelease) {
@@ -113,7 +117,8 @@ TEST_F(Redisson, FreesExactlyOnceWhenTheUnlocksReplyIsLostAndItIsRepeated) {
   const auto count = [](const char* command) { return calls("redis-main", command); };
   const long counted = count("hincrby"), told = count("publish"), scripts = count("evalsha");
   EXPECT_EQ(sell(sale("&nested=1&fault=unlock-reply:drop"), 1).outcome(), "sold");
-  EXPECT_EQ(count("evalsha") - scripts, 2 + 1 + 4) << "two acquires, the write, each unlock sent twice";
+  EXPECT_EQ(count("evalsha") - scripts, 2 + 1 + 4)
+      << "two acquires, the write, each unlock sent twice";
   EXPECT_EQ(count("hincrby") - counted, 4) << "up twice and down twice";
   EXPECT_EQ(count("publish") - told, 1);
   EXPECT_FALSE(held());
@@ -144,7 +149,8 @@ TEST_F(Redisson, DoesNotMissAReleaseThatWasPublishedBeforeItSubscribed) {
   const auto freed = Clock::now();
   foreignerUnlocks();
   EXPECT_EQ(waiter.get().outcome(), "sold");
-  EXPECT_LT(Clock::now() - freed, milliseconds{1700}) << "it waited for a message that had been sent";
+  EXPECT_LT(Clock::now() - freed, milliseconds{1700})
+      << "it waited for a message that had been sent";
 }
 
 TEST_F(Redisson, OutlivesALostSubscription) {
@@ -179,7 +185,8 @@ TEST_F(Redisson, RenewsNothingWhenALeaseTimeWasGiven) {
 TEST_F(Redisson, SellsTwiceWhenTheHolderIsFrozenPastTheLocksLife) {
   const long reads = calls("redis-main", "get");
   auto holder = sellLater(sale("&hold=500"), 1);
-  ASSERT_TRUE(eventually([&] { return calls("redis-main", "get") > reads; })) << "it never read the stock";
+  ASSERT_TRUE(eventually([&] { return calls("redis-main", "get") > reads; }))
+      << "it never read the stock";
   Frozen frozen("app-1");
   ASSERT_TRUE(eventually([&] { return !held(); })) << "the lock of a frozen process did not expire";
   EXPECT_EQ(sell(sale(), 2).outcome(), "sold");

@@ -1,5 +1,5 @@
-// redis-redlock and redis-multilock with servers away: what a majority survives, what it does not, and the
-// hole RedLock is known for.
+// redis-redlock and redis-multilock with servers away: what a majority survives, what it does not,
+// and the hole RedLock is known for.
 #include <gtest/gtest.h>
 #include <json/writer.h>
 
@@ -11,8 +11,8 @@
 namespace turnstile::test {
 namespace {
 
-const std::vector<std::string> kNodes{"redis-node-1", "redis-node-2", "redis-node-3", "redis-node-4",
-                                      "redis-node-5"};
+const std::vector<std::string> kNodes{"redis-node-1", "redis-node-2", "redis-node-3",
+                                      "redis-node-4", "redis-node-5"};
 
 // Gone, and every instance has noticed.
 void takeDown(const std::string& node) {
@@ -23,7 +23,8 @@ void takeDown(const std::string& node) {
 
 void bringUp(const std::vector<std::string>& nodes) {
   for (const std::string& node : nodes) startService(node);
-  for (const std::string& node : nodes) ASSERT_TRUE(eventually([&] { return sees(0, node); })) << node;
+  for (const std::string& node : nodes)
+    ASSERT_TRUE(eventually([&] { return sees(0, node); })) << node;
 }
 
 void forgetEverything(const std::string& node) {  // while it is down
@@ -48,10 +49,12 @@ class Quorum : public testing::Test {
 TEST_F(Quorum, RedlockHoldsTheSameValueOnEveryNodeAndFreesThemAll) {
   auto holder = sellLater(redlock("&hold=600"), 1);
   ASSERT_TRUE(eventually([&] {
-    return std::all_of(kNodes.begin(), kNodes.end(), [&](const auto& node) { return lockedOn(node); });
+    return std::all_of(kNodes.begin(), kNodes.end(),
+                       [&](const auto& node) { return lockedOn(node); });
   }));
   const auto value = redis(kNodes[0], {"GET", "redlock:" + event_});
-  for (const std::string& node : kNodes) EXPECT_EQ(redis(node, {"GET", "redlock:" + event_}), value);
+  for (const std::string& node : kNodes)
+    EXPECT_EQ(redis(node, {"GET", "redlock:" + event_}), value);
   EXPECT_EQ(holder.get().outcome(), "sold");
   for (const std::string& node : kNodes) EXPECT_FALSE(lockedOn(node)) << node;
 }
@@ -98,7 +101,8 @@ class Redlock : public Quorum {
     takeDown(kNodes[3]);
     takeDown(kNodes[4]);
     auto holder = sellLater(redlock(more), 1);
-    EXPECT_TRUE(eventually([&] { return lockedOn(kNodes[0]) && lockedOn(kNodes[1]) && lockedOn(kNodes[2]); }));
+    EXPECT_TRUE(eventually(
+        [&] { return lockedOn(kNodes[0]) && lockedOn(kNodes[1]) && lockedOn(kNodes[2]); }));
     return holder;
   }
 };

@@ -1,5 +1,5 @@
-// Clients that nobody here wrote, on the same locks: while one side holds it, the other does not get it, both
-// ways. A missing client fails the test and says what to install.
+// Clients that nobody here wrote, on the same locks: while one side holds it, the other does not
+// get it, both ways. A missing client fails the test and says what to install.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,8 @@ std::string here() { return std::string(std::getenv("TURNSTILE_ROOT")) + "/tests
 std::string nodeModules() {
   const char* cache = std::getenv("TURNSTILE_CACHE");
   const char* home = std::getenv("HOME");
-  return (cache ? std::string(cache) : std::string(home ? home : "") + "/.cache/turnstile") + "/interop";
+  return (cache ? std::string(cache) : std::string(home ? home : "") + "/.cache/turnstile") +
+         "/interop";
 }
 
 // A foreign client, and one of our strategies that takes the same lock.
@@ -62,23 +63,28 @@ class Foreign : public testing::TestWithParam<Pair> {
 TEST_P(Foreign, ClientHoldsAndWeDoNotGetIt) {
   harness::ChildProcess client(command("hold", 3000));
   bool ended = false;
-  ASSERT_TRUE(eventually([&] {
-    ended = ended || client.pump(milliseconds{10});
-    return ended || client.output().find("held") != std::string::npos;
-  }, kLongest));
+  ASSERT_TRUE(eventually(
+      [&] {
+        ended = ended || client.pump(milliseconds{10});
+        return ended || client.output().find("held") != std::string::npos;
+      },
+      kLongest));
   ASSERT_FALSE(ended) << client.output();
   EXPECT_EQ(sell(sale("&wait=300"), 1).outcome(), "busy");
   EXPECT_EQ(audit(event_)["sold"].asInt(), 0);
-  EXPECT_EQ(sell(sale("&wait=10000"), 1).outcome(), "sold") << "it did not get the lock after its release";
+  EXPECT_EQ(sell(sale("&wait=10000"), 1).outcome(), "sold")
+      << "it did not get the lock after its release";
   ASSERT_TRUE(eventually([&] { return client.pump(milliseconds{10}); }, kLongest));
   EXPECT_EQ(client.exitCode(), 0) << client.output();
   EXPECT_NE(client.output().find("released"), std::string::npos)
-      << "our sale must not have taken the lock away from it\n" << client.output();
+      << "our sale must not have taken the lock away from it\n"
+      << client.output();
 }
 
 TEST_P(Foreign, ClientDoesNotGetItWhileWeHold) {
   auto holder = sellLater(sale("&hold=4000"), 1);
-  const std::string service = GetParam().strategy == "redis-redlock" ? "redis-node-1" : "redis-main";
+  const std::string service =
+      GetParam().strategy == "redis-redlock" ? "redis-node-1" : "redis-main";
   ASSERT_TRUE(eventually([&] {
     return redis(service, {"EXISTS", GetParam().lockPrefix + event_}) == "1";
   }));
@@ -89,7 +95,8 @@ TEST_P(Foreign, ClientDoesNotGetItWhileWeHold) {
 
 INSTANTIATE_TEST_SUITE_P(Locks, Foreign,
                          testing::Values(Pair{"RedisPyLock", "redis-set-ex-lua", "lock:", redisPy},
-                                         Pair{"NodeRedlock", "redis-redlock", "redlock:", nodeRedlock}),
+                                         Pair{"NodeRedlock", "redis-redlock",
+                                              "redlock:", nodeRedlock}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -58,7 +58,9 @@ InstancesWith::~InstancesWith() {
   }
 }
 
-Frozen::Frozen(std::string service) : service_(std::move(service)) { signalService(service_, SIGSTOP); }
+Frozen::Frozen(std::string service) : service_(std::move(service)) {
+  signalService(service_, SIGSTOP);
+}
 
 Frozen::~Frozen() { thaw(); }
 
@@ -77,7 +79,8 @@ std::vector<std::string> buyersInOrder(const std::string& event) {
   std::vector<std::string> buyers;
   std::istringstream lines(
       redis("redis-main", {"LRANGE", "event:{" + event + "}:ledger", "0", "-1"}).value_or(""));
-  for (std::string line; std::getline(lines, line);) buyers.push_back(line.substr(line.rfind('|') + 1));
+  for (std::string line; std::getline(lines, line);)
+    buyers.push_back(line.substr(line.rfind('|') + 1));
   return buyers;
 }
 

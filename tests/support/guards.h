@@ -1,5 +1,6 @@
-// What a test changes in the stack, and what puts it back: every guard restores on the way out, also when an
-// assertion ended the test. And what a test counts: commands a server carried out, sales in their order.
+// What a test changes in the stack, and what puts it back: every guard restores on the way out,
+// also when an assertion ended the test. And what a test counts: commands a server carried out,
+// sales in their order.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace turnstile::test {
 
-/// Whatever happens to these services meanwhile, at the end they run again and every instance sees them.
+/// Whatever happens to these services meanwhile, at the end they run again and every instance sees
+/// them.
 class BroughtBack {
  public:
   explicit BroughtBack(std::vector<std::string> services) : services_(std::move(services)) {}
@@ -21,7 +23,8 @@ class BroughtBack {
   std::vector<std::string> services_;
 };
 
-/// All instances, restarted with these settings ("TURNSTILE_WATCHDOG_MS=600"), and without at the end.
+/// All instances, restarted with these settings ("TURNSTILE_WATCHDOG_MS=600"), and without at the
+/// end.
 class InstancesWith {
  public:
   explicit InstancesWith(const std::vector<std::string>& settings);
