@@ -18,7 +18,8 @@ namespace turnstile::strategies {
 namespace {
 
 constexpr Millis kWaiterLife{2'000};  // how long a dead waiter can hold up the queue
-constexpr Millis kPauseAPlace{4};     // less than one holder takes, so nobody is late
+constexpr Millis kPauseAPlace{6};     // about what one holder takes
+constexpr Millis kFirstPause{2};      // of whoever is next
 constexpr Millis kLongestPause{250};  // well within kWaiterLife
 constexpr int kShortestSweep = 200, kLongestSweep = 400;  // ms; random, so that instances spread out
 
@@ -94,15 +95,19 @@ class UniqueIndex final : public LockDriver {
       co_await LockDriver::awaitRelease(request, atMost);
       co_return;
     }
-    const Millis asPlaced = std::max(Millis{1}, kPauseAPlace * aheadOf(request.owner));
+    const Place place = placeOf(request.owner);
+    const Millis asPlaced = std::max(kFirstPause, kPauseAPlace * place.ahead);
     const Millis pause = std::min({asPlaced, kLongestPause, atMost});
-    co_await clock_.sleep(pause);
+    co_await place.wakeup->wait(pause);
   }
 
   Task<bool> release(const LockRequest& request, const Grant& grant) override {
     const std::string_view statement = fair_ ? kDeleteWithPlace : kDelete;
     const SqlResult freed = co_await mysql_.exec(statement, {request.name, grant.owner});
-    if (freed.affected > 0) co_return true;
+    if (freed.affected > 0) {
+      wakeNearest(request.name);
+      co_return true;
+    }
     const SqlResult left = co_await mysql_.exec(kLeave, {request.name, grant.owner});
     co_return left.affected > 0;
   }
@@ -126,8 +131,10 @@ class UniqueIndex final : public LockDriver {
 
  private:
   struct Place {
-    int ahead = 0;
+    std::string lock;
+    int ahead = 0;  // as last seen
     TimePoint renewed;
+    std::shared_ptr<Wakeup> wakeup = std::make_shared<Wakeup>();
   };
 
   // If not, we stand in line now.
@@ -137,24 +144,32 @@ class UniqueIndex final : public LockDriver {
     const std::string& holder = seen.rows[0][0];
     const int ahead = std::stoi(seen.rows[0][1]);
     if (holder == request.owner || (holder.empty() && ahead == 0)) co_return true;
-    if (mustRenew(request.owner, ahead))
+    if (mustRenew(request, ahead))
       co_await mysql_.exec(kStandInLine, {request.name, request.owner, micros(kWaiterLife)});
     co_return false;
   }
 
-  bool mustRenew(const std::string& owner, int ahead) {
+  bool mustRenew(const LockRequest& request, int ahead) {
     const std::lock_guard guard(mutex_);
-    Place& place = places_[owner];
+    Place& place = places_[request.owner];
+    place.lock = request.name;
     place.ahead = ahead;
     const TimePoint now = clock_.now();
     if (now - place.renewed < kWaiterLife / 2) return false;
     place.renewed = now;
     return true;
   }
-  int aheadOf(const std::string& owner) {
+  Place placeOf(const std::string& owner) {
     const std::lock_guard guard(mutex_);
-    const auto found = places_.find(owner);
-    return found == places_.end() ? 0 : found->second.ahead;
+    return places_[owner];
+  }
+  // A hint, for the case that the next one is in this process: it looks, and waits again if not.
+  void wakeNearest(const std::string& lock) {
+    const std::lock_guard guard(mutex_);
+    const Place* nearest = nullptr;
+    for (const auto& [owner, place] : places_)
+      if (place.lock == lock && (!nearest || place.ahead < nearest->ahead)) nearest = &place;
+    if (nearest) nearest->wakeup->wake();
   }
   void forget(const std::string& owner) {
     if (!fair_) return;
