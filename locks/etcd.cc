@@ -60,7 +60,8 @@ class EtcdLock final : public LockDriver {
     const auto place = places_.find(request.owner);
     if (place->predecessor.empty()) co_return;  // we lost our place: take a new one
     const auto watch = etcd_.watchDeletion(place->predecessor, place->seen);
-    if (!co_await watch->wait(atMost)) etcd_.unwatch(watch);
+    const bool woken = co_await watch->wait(atMost);
+    if (!woken) etcd_.unwatch(watch);
     if (watch->deleted()) metrics_.watchEvents.add();
   }
 
@@ -84,8 +85,9 @@ class EtcdLock final : public LockDriver {
   }
 
   Task<> abandon(const LockRequest& request) override {
+    const Grant none;
     try {
-      co_await release(request, {});
+      co_await release(request, none);
     } catch (const std::exception&) {
       // the key goes with its lease
     }

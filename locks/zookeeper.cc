@@ -78,8 +78,9 @@ class ZooKeeperLock final : public LockDriver {
     std::string failure;
     try {
       const auto watch = co_await zookeeper_.watchDeletion(request.name + '/' + place->predecessor);
-      if (watch && co_await watch->wait(atMost) && watch->deleted()) metrics_.watchEvents.add();
+      if (watch) co_await watch->wait(atMost);
       place->predecessorGone = !watch || watch->deleted();
+      if (watch && watch->deleted()) metrics_.watchEvents.add();
       co_return;
     } catch (const std::exception& error) {
       failure = error.what();
@@ -108,8 +109,9 @@ class ZooKeeperLock final : public LockDriver {
   }
 
   Task<> abandon(const LockRequest& request) override {
+    const Grant none;
     try {
-      co_await release(request, {});
+      co_await release(request, none);
     } catch (const std::exception&) {
       // release() sees to it in the background
     }
