@@ -2,6 +2,7 @@
 
 #include <drogon/utils/Utilities.h>
 
+#include "app/drogon_issuer.h"
 #include "app/errors.h"
 
 namespace turnstile {
@@ -23,8 +24,26 @@ std::vector<std::unique_ptr<DrogonRedis>> connectRedis(const Config& config, Clo
 }
 
 DrogonMySql::Options mysqlOptions(const Config& config) {
-  return {"mysql",          config.mysqlHost,     config.mysqlPort,        config.mysqlUser,
-          config.mysqlPassword, config.mysqlDatabase, config.mysqlConnections, config.mysqlTimeout};
+  // A wait for a row ends before the statement's deadline: the first says what happened, the second does not.
+  const auto lockWait = std::chrono::floor<std::chrono::seconds>(config.mysqlTimeout - Millis{500});
+  return {"mysql",
+          config.mysqlHost,
+          config.mysqlPort,
+          config.mysqlUser,
+          config.mysqlPassword,
+          config.mysqlDatabase,
+          config.mysqlConnections,
+          config.mysqlTimeout,
+          lockWait,
+          config.mysqlTls};
+}
+
+DrogonMySql::Options forUpdateOptions(const Config& config) {
+  DrogonMySql::Options options = mysqlOptions(config);
+  options.name = "mysql-for-update";
+  options.connectionsPerLoop = config.mysqlForUpdateConnections;
+  options.lockWait = std::chrono::seconds{1};  // InnoDB's least: the strategy asks again until its own limit
+  return options;
 }
 
 EtcdGateway::Options etcdOptions(const Config& config) {
@@ -77,24 +96,49 @@ Service::Service(Config config)
       turns_(config_.localQueue),
       owners_(drogon::utils::getUuid(/*lowercase=*/true)),
       redis_(connectRedis(config_, clock_)),
-      mysql_(mysqlOptions(config_)),
+      channels_(*redis_.front(), clock_, owners_.process()),
+      mysql_(mysqlOptions(config_), clock_),
+      mysqlForUpdate_(forUpdateOptions(config_), clock_),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
+      mysqlSegments_(mysql_, config_.segments),
+      segmentedStock_(nodesOf(redis_), config_.segments),
       zookeeper_({config_.zookeeper, config_.sessionTimeout, config_.coordinatorTimeout}, clock_),
       etcd_(etcdOptions(config_)),
-      backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_,
-                zookeeper_, etcd_},
-      stores_{&redisStock_, &mysqlStock_} {
+      backends_{.config = config_,
+                .clock = clock_,
+                .turns = turns_,
+                .metrics = metrics_,
+                .owners = owners_,
+                .redis = *redis_.front(),
+                .redisNodes = nodesOf(redis_),
+                .mysql = mysql_,
+                .redisStock = redisStock_,
+                .mysqlStock = mysqlStock_,
+                .channels = channels_,
+                .mysqlForUpdate = mysqlForUpdate_,
+                .mysqlSegments = mysqlSegments_,
+                .segmentedStock = segmentedStock_,
+                .zookeeper = zookeeper_,
+                .etcd = etcd_},
+      stores_{&redisStock_, &mysqlStock_, &mysqlSegments_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});
+  caches_ = std::make_unique<Caches>(backends_, connectIssuer(config_, clock_));
 }
 
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
+  channels_.start();
+  mysql_.start();
+  mysqlForUpdate_.start();
   zookeeper_.start();
   etcd_.start();
+}
+
+void Service::startStrategies() {
+  for (const auto& [name, entry] : strategies_) entry.strategy->start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {

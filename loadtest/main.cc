@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "loadtest/cache.h"
 #include "loadtest/compare.h"
+#include "loadtest/strategies_doc.h"
 #include "loadtest/report_command.h"
 
 int main(int argc, char** argv) {
@@ -14,6 +16,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addCache(app, command, exitCode);
+  addStrategiesDoc(app);
   addReport(app, exitCode);
   try {
     app.parse(argc, argv);
