@@ -75,6 +75,7 @@ class ZooKeeperLock final : public LockDriver {
 
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {
     const auto place = places_.find(request.owner);
+    if (place->name.empty()) co_return;  // we lost our place: take a new one
     std::string failure;
     try {
       const auto watch = co_await zookeeper_.watchDeletion(request.name + '/' + place->predecessor);
