@@ -18,6 +18,7 @@
 #include "locks/guarded_sale.h"
 #include "locks/places.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
@@ -149,6 +150,7 @@ std::chrono::seconds leaseTtl(const Config& config) {
 }  // namespace
 
 StrategySpec etcd() {
+  const std::string use = "strategy=etcd";
   return {
       .name = "etcd",
       .family = "coordinators",
@@ -166,6 +168,14 @@ StrategySpec etcd() {
             "the lease of a frozen holder runs out, and the stock refuses its late write by the fence; "
             "with fencing=off that write sells a seat twice"},
            {"clock-skew", Verdict::safe, "no wall clock is read"}},
+      .tryIt = {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
+                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+                tryit::sale(2, use + "&wait=20000") + "  # sold, once the lease of the first is over",
+                "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
+                tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold",
+                tryit::reset(10),
+                "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:8112 lock turnstile/locks/demo sleep 2 &",
+                "sleep 1; " + tryit::sale(1, use) + "  # waits until etcdctl lets go"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(
