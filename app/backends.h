@@ -12,6 +12,7 @@
 #include "app/mysql.h"
 #include "app/mysql_stock.h"
 #include "app/redis.h"
+#include "app/redis_channels.h"
 #include "app/redis_stock.h"
 #include "app/segmented_stock.h"
 
@@ -25,6 +26,7 @@ class Owners {
  public:
   explicit Owners(std::string process) : process_(std::move(process)) {}
   std::string next() { return process_ + ':' + std::to_string(++count_); }
+  const std::string& process() const { return process_; }
 
  private:
   const std::string process_;
@@ -43,6 +45,7 @@ struct Backends {
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
   SegmentedStock& segmentedStock;   // over the nodes
+  RedisChannels& channels;          // of the main server
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

@@ -99,6 +99,11 @@ void declare(Settings& settings, Config& c) {
   settings.add("lock-ttl-ms", c.lockTtl, "life of a lock nobody renews");
   settings.add("lock-wait-ms", c.lockWait, "how long a sale waits for a lock before it is busy");
   settings.add("request-deadline-ms", c.requestDeadline, "retries of one sale end here");
+  settings.add("watchdog-ms", c.watchdog,
+               "redis-redisson, redis-fair: life of a lock without a lease time; renewed at a third");
+  settings.add("fair-waiter-ms", c.fairWaiter, "redis-fair: a silent waiter loses its place");
+  settings.add("node-timeout-ms", c.nodeTimeout,
+               "redis-redlock, redis-multilock: a slower node has no vote");
   settings.add("segments", c.segments, "parts of a segmented stock")->check(CLI::Range(1, 64));
   settings.add("local-queue", c.localQueue, "one contender a lock and instance, the others queue");
   settings.add("lab", c.lab, "open the lab parameters of /lock to the admin token");
@@ -144,6 +149,9 @@ void check(const Config& config) {
   positive("lock-ttl-ms", config.lockTtl);
   positive("lock-wait-ms", config.lockWait);
   positive("request-deadline-ms", config.requestDeadline);
+  positive("watchdog-ms", config.watchdog);
+  positive("fair-waiter-ms", config.fairWaiter);
+  positive("node-timeout-ms", config.nodeTimeout);
 }
 
 std::string labHelp() {

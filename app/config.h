@@ -38,6 +38,9 @@ struct Config {
   Millis lockTtl{10'000};   // the articles' 10 s
   Millis lockWait{3'000};
   Millis requestDeadline{10'000};
+  Millis watchdog{30'000};    // Redisson's default: life of a lock taken without a lease time, while renewed
+  Millis fairWaiter{1'500};   // a waiter of redis-fair not heard of for this long is dead
+  Millis nodeTimeout{100};    // redis-redlock, redis-multilock: a node slower than this has no vote
   std::size_t segments = 5;
   bool localQueue = true;
 

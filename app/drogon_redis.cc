@@ -29,6 +29,7 @@ struct DrogonRedis::PerLoop {
   std::deque<std::shared_ptr<Call>> inFlight;  // one timeout for all, so also in order of deadline
   bool up = false;
   bool probing = false;
+  TimePoint nextHeartbeat;
 };
 
 // A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
@@ -62,6 +63,7 @@ namespace {
 
 constexpr double kSweepEverySeconds = 0.05;
 constexpr Millis kProbeEvery{100};
+constexpr Millis kHeartbeatEvery{250};
 constexpr std::size_t kMostWords = 24;
 
 Reply toReply(const RedisResult& result) {
@@ -202,7 +204,22 @@ void DrogonRedis::sweep(PerLoop& loop) {
     loop.inFlight.pop_front();
     if (call->state != Call::State::pending) continue;
     call->state = Call::State::expired;
+    connectionBroke(loop);  // as far as we can tell: until a PING is answered, nobody else waits for it
     call->waiter.resume();
+  }
+  if (loop.up && now >= loop.nextHeartbeat) {
+    // Drogon does not say that an idle connection was lost, and would queue the next command for ever.
+    loop.nextHeartbeat = now + kHeartbeatEvery;
+    drogon::async_run([this, &loop]() -> Task<> { co_await heartbeat(loop); });
+  }
+}
+
+Task<> DrogonRedis::heartbeat(PerLoop& loop) {
+  const Args ping{"PING"};
+  try {
+    co_await Exchange(*this, loop, ping);
+  } catch (const std::exception&) {
+    // noted where it was found
   }
 }
 

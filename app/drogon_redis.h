@@ -45,6 +45,7 @@ class DrogonRedis final : public Redis {
   void send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call);
   void connectionBroke(PerLoop& loop);
   void sweep(PerLoop& loop);
+  Task<> heartbeat(PerLoop& loop);
   Task<> probe(PerLoop& loop);
 
   Options options_;

@@ -50,13 +50,14 @@ Service::Service(Config config)
       turns_(config_.localQueue),
       owners_(drogon::utils::getUuid(/*lowercase=*/true)),
       redis_(connectRedis(config_, clock_)),
+      channels_(*redis_.front(), clock_, owners_.process()),
       mysql_(mysqlOptions(config_)),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
       segmentedStock_(nodesOf(redis_), config_.segments),
       backends_{config_, clock_,          turns_, metrics_,    owners_,
                 *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_,
-                segmentedStock_},
+                segmentedStock_, channels_},
       stores_{&redisStock_, &mysqlStock_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
@@ -65,6 +66,7 @@ Service::Service(Config config)
 
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
+  channels_.start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {

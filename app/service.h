@@ -10,6 +10,7 @@
 
 #include "app/backends.h"
 #include "app/config.h"
+#include "app/drogon_channels.h"
 #include "app/drogon_mysql.h"
 #include "app/drogon_redis.h"
 #include "locks/registry.h"
@@ -60,6 +61,7 @@ class Service {
   Metrics metrics_;
   Owners owners_;
   std::vector<std::unique_ptr<DrogonRedis>> redis_;  // main first, then the nodes
+  DrogonChannels channels_;  // of the main server
   DrogonMySql mysql_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;

@@ -65,7 +65,9 @@ Task<Sale> GuardedSale::sell(SaleRequest request) {
   };
   const auto nested = [&](const Lease&) -> Task<Sale> {
     // The same owner asks again: a reentrant lock counts up, any other answers busy in time.
-    const auto inner = co_await withLock(recipe, *driver_, lock, criticalSection);
+    LockRequest again = lock;
+    again.reentry = true;
+    const auto inner = co_await withLock(recipe, *driver_, std::move(again), criticalSection);
     co_return inner.value_or(Sale::busy());
   };
   std::optional<Sale> sale;

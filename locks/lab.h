@@ -23,6 +23,7 @@ enum class Point : std::uint8_t {
   afterWrite,
   betweenCompareDelete,
   unlockReply,
+  beforeWait,
 };
 
 struct PointInfo {
@@ -40,6 +41,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::betweenCompareDelete, "between-compare-delete",
               "the owner was compared, the lock is not deleted yet"},
     PointInfo{Point::unlockReply, "unlock-reply", "the lock is released, the reply not yet seen"},
+    PointInfo{Point::beforeWait, "before-wait",
+              "the lock was refused for the first time, nobody listens for its release yet"},
 };
 std::string_view toString(Point point);
 

@@ -21,13 +21,18 @@ struct LockRequest {
   Millis wait{0};
   TimePoint deadline;
   Lab lab;
+  bool reentry = false;  // this owner holds the lock already and asks again
   Turn* turn = nullptr;  // our place among this process's waiters, while waiting
+  int refusals = 0;      // so far
+  /// A driver's note from a refused attempt to the wait after it: the holder's lease ends by then.
+  mutable std::optional<Millis> endsWithin;
 };
 
 struct Grant {
   std::string owner;
   std::uint64_t fence = 0;  // 0: this lock has none
   Millis validFor{0};       // from the moment before the attempt was sent; 0: no end
+  std::string releaseId{};  // of this grant's release, where the backend recognises a repeated one
 };
 
 class LockDriver {
@@ -59,6 +64,17 @@ class LockDriver {
     (void)request;
     co_return;
   }
+
+  /// How often the recipe sends a release before it leaves the lock to expire. More than once only where
+  /// a release whose reply was lost may be repeated without freeing twice.
+  virtual int releaseAttempts() const { return 1; }
+
+  /// An attempt sent after a release reaches the backend after it: the next waiter of this process need
+  /// not wait for the reply.
+  virtual bool releaseIsOrdered() const { return false; }
+
+  /// Every request has a place of its own at the backend, so none queues in this process first.
+  virtual bool queuesItself() const { return false; }
 
   /// Two rungs of the ladder are known for what they do not do. No other driver overrides these.
   virtual bool releasesOnException() const { return true; }

@@ -5,6 +5,10 @@
   X(none)                       \
   X(local_mutex)                \
   X(redis_set_ex_lua)           \
+  X(redis_redisson)             \
+  X(redis_fair)                 \
+  X(redis_redlock)              \
+  X(redis_multilock)            \
   X(redis_cas)                  \
   X(redis_decr)                 \
   X(redis_lua)                  \
