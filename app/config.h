@@ -31,9 +31,13 @@ struct Config {
   std::size_t mysqlConnections = 8;
   std::size_t mysqlForUpdateConnections = 8;
   Millis mysqlTimeout{3000};
+  std::string mysqlTls;       // PEM file of the authority that signed the server's certificate; empty: clear text
+  bool mysqlLockFair = true;  // mysql-unique-index serves waiters in order of arrival
 
   std::string zookeeper;  // host:port; empty: none
   std::string etcd;
+  Millis sessionTimeout{4'000};      // of a ZooKeeper session and an etcd lease: how long a dead holder is waited for
+  Millis coordinatorTimeout{2'000};  // of one call to either
 
   Millis lockTtl{10'000};   // the articles' 10 s
   Millis lockWait{3'000};
@@ -43,10 +47,24 @@ struct Config {
   Millis nodeTimeout{100};    // redis-redlock, redis-multilock: a node slower than this has no vote
   std::size_t segments = 5;
   bool localQueue = true;
+  std::string setExLuaAcquire = "set";  // or "lua": the other way to set key and life in one step
 
   bool lab = false;
   std::string adminToken;  // secret; empty: admin calls are refused
   Millis clockSkew{0};
+
+  // The cache scenarios (docs/caches.md).
+  Millis cacheTtl{10'000};
+  Millis cacheAbsentTtl{1'000};
+  Millis cacheStale{600'000};   // served past its time, where the policy does
+  Millis cacheRebuild{200};     // the slow part of the query a rebuild runs
+  std::string cacheLock = "redis-set-ex-lua";
+  Millis cacheLockTtl{3'000};
+  int cacheDbLimit = 4;         // database reads at once while Redis is away
+  Millis cacheSecondDelete{500};  // policy double-delete: when the cache is deleted again
+  std::string tokenIssuer;      // host:port; empty: none, and GET /token says so
+  Millis tokenMargin{500};      // a token is not handed out for the last of its life
+  Millis tokenTimeout{3'000};   // of one call to the issuer
 };
 
 struct Address {

@@ -22,11 +22,12 @@ void stopGracefully(Service& service) {
 void startOnEveryLoop(Service& service) {
   for (std::size_t i = 0; i < drogon::app().getThreadNum(); ++i)
     drogon::app().getIOLoop(i)->queueInLoop([&service] { service.startOnLoop(); });
+  drogon::app().getIOLoop(0)->queueInLoop([&service] { service.startStrategies(); });
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const turnstile::Config config = turnstile::loadConfig(argc, argv);
   std::cout << describe(config) << std::flush;
 
@@ -43,10 +44,16 @@ int main(int argc, char** argv) {
   routeSale(service);
   routeEvents(service);
   routeCatalogue(service);
+  routeCache(service);
+  routeToken(service);
+  routeProducts(service);
   routeHealth(service);
 
   app.registerBeginningAdvice([&service] { startOnEveryLoop(service); });
   app.setTermSignalHandler([&service] { stopGracefully(service); });
   app.setIntSignalHandler([&service] { stopGracefully(service); });
   app.run();
+} catch (const std::invalid_argument& error) {  // a setting that only the composition root can check
+  std::cerr << "turnstile-server: " << error.what() << '\n';
+  return 64;
 }

@@ -20,6 +20,7 @@ Task<HttpResponsePtr> readiness(Service& service) {
   for (const BackendState& state : co_await service.backendStates()) {
     out["backends"][state.name] = state.detail;
     ready = ready && state.up;
+    if (state.name == "redis-main") out["cache"] = service.caches().describe(state.up);
   }
   out["ready"] = ready;
   out["instance"] = service.config().instance;
@@ -28,8 +29,8 @@ Task<HttpResponsePtr> readiness(Service& service) {
 
 HttpResponsePtr noRoute(drogon::HttpStatusCode status, const HttpRequestPtr& request) {
   constexpr std::string_view kPaths =
-      "; allowed: POST /lock, GET or PUT /events/{id}, GET /strategies, /ping, /healthz, /readyz, "
-      "/metrics";
+      "; allowed: POST /lock, GET or PUT /events/{id}, GET /strategies, GET /cache/{key}, GET or PUT "
+      "/products/{id}, GET /token, /ping, /healthz, /readyz, /metrics";
   const std::string asked = std::string(request->methodString()) + " " + request->path().substr(0, 100);
   if (status == drogon::k404NotFound) return errorAnswer(status, "no such path: " + asked + std::string(kPaths));
   if (status == drogon::k405MethodNotAllowed)
@@ -61,7 +62,7 @@ void routeHealth(Service& service) {
       "/metrics",
       [&service](const HttpRequestPtr&, Callback&& callback) {
         auto response = drogon::HttpResponse::newHttpResponse(drogon::k200OK, drogon::CT_TEXT_PLAIN);
-        response->setBody(service.metrics().prometheus());
+        response->setBody(service.metrics().prometheus() + service.caches().prometheus());
         callback(response);
       },
       {drogon::Get});

@@ -8,6 +8,9 @@ class Service;
 void routeSale(Service& service);       // /lock
 void routeEvents(Service& service);     // /events/{id}
 void routeCatalogue(Service& service);  // /strategies
+void routeCache(Service& service);      // /cache, /cache/{key}
+void routeToken(Service& service);      // /token
+void routeProducts(Service& service);   // /products/{id}
 void routeHealth(Service& service);     // /ping /healthz /readyz /metrics, and what no route matches
 
 }  // namespace turnstile

@@ -26,12 +26,12 @@ std::string millis(double ms) {
 
 std::string percent(double share) {
   if (share <= 0) return "0";
-  if (share < 0.01) return "<1 %";
-  return fixed(share * 100, 0) + " %";
+  if (share < 0.01) return "<1%";
+  return fixed(share * 100, 0) + "%";
 }
 
 std::string plusMinus(const Spread& spread) {
-  return spread.rounds > 1 ? "±" + fixed(spread.relative() * 100, 0) + " %" : "";
+  return spread.rounds > 1 ? "±" + fixed(spread.relative() * 100, 0) + "%" : "";
 }
 
 std::string shares(const std::vector<double>& perInstance) {
@@ -41,7 +41,7 @@ std::string shares(const std::vector<double>& perInstance) {
   std::string text;
   for (const double sold : perInstance)
     text += (text.empty() ? "" : "/") + fixed(100 * sold / sum, 0);
-  return text + " %";
+  return text + "%";
 }
 
 std::string describe(const Point& point) {

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "loadtest/cache.h"
 #include "loadtest/compare.h"
+#include "loadtest/strategies_doc.h"
+#include "loadtest/report_command.h"
 
 int main(int argc, char** argv) {
   using namespace turnstile::harness;
@@ -13,6 +16,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addCache(app, command, exitCode);
+  addStrategiesDoc(app);
+  addReport(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

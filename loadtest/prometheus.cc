@@ -75,8 +75,9 @@ Metrics parseMetrics(const std::string& text) {
     if (line.empty() || line[0] == '#') continue;
     const auto open = line.find('{'), close = line.rfind('}');
     const auto space = line.find(' ', close == std::string::npos ? 0 : close);
-    if (space == std::string::npos) continue;
-    const bool labelled = open != std::string::npos && close != std::string::npos && open < close;
+    if (space == std::string::npos || (open == std::string::npos) != (close == std::string::npos))
+      continue;
+    const bool labelled = open != std::string::npos && open < close;
     const auto labels = parseLabels(labelled ? line.substr(open + 1, close - open - 1) : "");
     if (!labels) continue;
     metrics[metricKey(line.substr(0, labelled ? open : space), *labels)] =

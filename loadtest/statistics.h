@@ -12,7 +12,7 @@ struct Spread {
   double median = 0, min = 0, max = 0;
   int rounds = 0;
 
-  double relative() const;  // half the range over the median: 0.03 reads "±3 %"
+  double relative() const;  // half the range over the median: 0.03 reads "±3%"
 };
 
 Spread spreadOf(const std::vector<double>& values);

@@ -18,9 +18,18 @@ std::string padded(const std::string& text, std::size_t width, bool left) {
   return left ? text + gap : gap + text;
 }
 
+// One space between figures, which are aligned to the right and seldom fill their column; two
+// before words.
+const char* gapBefore(const Table::Column& column) { return column.left ? "  " : " "; }
+
+std::string compact(long n) {
+  const auto value = static_cast<double>(n);
+  return n < 1'000'000 ? thousands(value) : fixed(value / 1e6, 2) + "M";
+}
+
 std::string promisedCell(const Row& row) {
-  if (row.promise == Promise::broken) return row.promised + "  ✗";
-  if (row.promise == Promise::untold) return (row.promised.empty() ? "-" : row.promised) + "  ?";
+  if (row.promise == Promise::broken) return row.promised + " ✗";
+  if (row.promise == Promise::untold) return (row.promised.empty() ? "-" : row.promised) + " ?";
   return row.promised;
 }
 
@@ -40,9 +49,9 @@ Table verdictTable(const std::vector<Row>& rows, bool sellOut) {
                {"sales/s"},
                {"±"},
                {"of ceiling"},
-               {"of best"},
-               {"p50 ms"},
-               {"p99 ms"},
+               {"best"},
+               {"p50"},
+               {"p99"},
                {"busy"},
                {"sold"},
                {"double"},
@@ -50,7 +59,7 @@ Table verdictTable(const std::vector<Row>& rows, bool sellOut) {
                {"verdict", true},
                {"promised", true}},
               {}};
-  if (sellOut) table.columns[3] = {"to empty s"};
+  if (sellOut) table.columns[3] = {"empty s"};
   int place = 0;
   for (const Row& row : rows) {
     ++place;
@@ -63,7 +72,7 @@ Table verdictTable(const std::vector<Row>& rows, bool sellOut) {
          figure(fixed(row.ofCeiling.median, row.ofCeiling.median < 0.095 ? 3 : 2)),
          figure(row.ofFastest > 0 ? fixed(row.ofFastest, row.ofFastest < 0.095 ? 3 : 2) : "-"),
          figure(millis(row.p50.median)), figure(millis(row.p99.median)),
-         figure(percent(row.busyShare)), thousands(static_cast<double>(row.sold)),
+         figure(percent(row.busyShare)), compact(row.sold),
          thousands(static_cast<double>(row.doubleSold)), thousands(static_cast<double>(row.lost)),
          nameOf(row.verdict), promisedCell(row)});
   }
@@ -99,14 +108,15 @@ std::string asText(const Table& table, bool colour) {
   }
   std::string text;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    text += (c ? "  " : "") + padded(table.columns[c].title, widths[c], table.columns[c].left);
+    text += (c ? gapBefore(table.columns[c]) : "") +
+            padded(table.columns[c].title, widths[c], table.columns[c].left);
   }
   text += '\n';
   for (const auto& row : table.rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const char* paint = colour && c + 2 >= row.size() ? colourOf(row[c]) : "";
-      line += (c ? "  " : "") + std::string(paint) +
+      line += (c ? gapBefore(table.columns[c]) : "") + std::string(paint) +
               padded(row[c], widths[c], table.columns[c].left) + (*paint ? "\033[0m" : "");
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -31,6 +31,10 @@ class GuardedSale final : public Strategy {
 
   Task<Sale> sell(SaleRequest request) override;
   Task<> reset(std::string event) override;
+  void start() override { driver_->start(); }
+
+  /// The lock alone. After this the sale has none and may only be destroyed.
+  std::unique_ptr<LockDriver> takeDriver() { return std::move(driver_); }
 
  private:
   LockRequest lockRequest(const SaleRequest& request) const;

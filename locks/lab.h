@@ -19,11 +19,13 @@ namespace turnstile {
 enum class Point : std::uint8_t {
   afterAcquire,
   betweenSetnxExpire,
+  betweenGetGetset,
   beforeWrite,
   afterWrite,
   betweenCompareDelete,
   unlockReply,
   beforeWait,
+  beforeFill,
 };
 
 struct PointInfo {
@@ -35,6 +37,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::afterAcquire, "after-acquire", "the lock is held, nothing was read yet"},
     PointInfo{Point::betweenSetnxExpire, "between-setnx-expire",
               "the lock key exists and has no time to live yet"},
+    PointInfo{Point::betweenGetGetset, "between-get-getset",
+              "a lock past its time was seen and is not taken over yet"},
     PointInfo{Point::beforeWrite, "before-write",
               "the count was read, the lease was checked, nothing was written yet"},
     PointInfo{Point::afterWrite, "after-write", "the sale is written, the lock is still held"},
@@ -43,6 +47,8 @@ inline constexpr std::array kPoints{
     PointInfo{Point::unlockReply, "unlock-reply", "the lock is released, the reply not yet seen"},
     PointInfo{Point::beforeWait, "before-wait",
               "the lock was refused for the first time, nobody listens for its release yet"},
+    PointInfo{Point::beforeFill, "before-fill",
+              "GET /products: the database was read, the cache is not filled yet"},
 };
 std::string_view toString(Point point);
 

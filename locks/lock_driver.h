@@ -59,6 +59,13 @@ class LockDriver {
     return Millis{0};
   }
 
+  /// Whether the lock is still ours as far as this process can tell without asking: for locks that live as
+  /// long as a session does. Asked by Lease::lost().
+  virtual bool stillHeld(const LockRequest& request) const {
+    (void)request;
+    return true;
+  }
+
   /// The waiter gave up (time ran out): leave no trace, for instance in a queue.
   virtual Task<> abandon(const LockRequest& request) {
     (void)request;
@@ -79,6 +86,13 @@ class LockDriver {
   /// Two rungs of the ladder are known for what they do not do. No other driver overrides these.
   virtual bool releasesOnException() const { return true; }
   virtual bool releasesWhenRefused() const { return false; }
+
+  /// May an attempt without a reply be taken back by release()? Not where release() deletes a lock
+  /// whoever holds it: then what the attempt left behind stays.
+  virtual bool canTakeBack() const { return true; }
+
+  /// Once, on an event loop, when the loops run: for work beside the locking.
+  virtual void start() {}
 
   /// Deletes the lock whoever holds it: for PUT /events.
   virtual Task<> reset(std::string name) = 0;

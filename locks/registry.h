@@ -16,6 +16,7 @@
 namespace turnstile {
 
 struct Backends;
+class LockDriver;
 
 /// What a run shows, by the ledger.
 enum class Verdict : std::uint8_t { safe, oversold, lost, stuck, unknown };
@@ -38,6 +39,7 @@ struct StrategySpec {
   bool fenced = false;
   std::vector<Point> points{};  // of the lab that it passes
   std::vector<Promise> promises{};
+  std::vector<std::string> tryIt{};  // its lesson by hand: lines for a shell, see docs/strategies.md
   std::function<std::unique_ptr<Strategy>(const Backends&)> make{};
 
   const Promise* promise(std::string_view condition) const;
@@ -48,5 +50,9 @@ const std::vector<StrategySpec>& catalogue();
 const StrategySpec* findStrategy(std::string_view name);
 /// "none, local-mutex, …": for error messages.
 std::string strategyNames();
+
+/// The lock of a guarded strategy alone, for whoever guards something else with it (cache/). Throws
+/// std::invalid_argument when there is no such strategy, or it has no lock that can be taken apart.
+std::unique_ptr<LockDriver> makeLockDriver(std::string_view strategy, const Backends& backends);
 
 }  // namespace turnstile

@@ -51,7 +51,7 @@ Task<std::optional<Grant>> tryOnce(const Recipe& recipe, LockDriver& driver,
   } catch (const BackendTimeout& timeout) {
     unanswered = timeout.backend;
   }
-  co_await takeBack(driver, request);
+  if (driver.canTakeBack()) co_await takeBack(driver, request);
   throw BackendDown(unanswered, "no reply to an attempt to lock; nothing was sold");
 }
 
@@ -122,7 +122,8 @@ Lease::~Lease() {
 std::uint64_t Lease::fence() const { return state_->grant.fence; }
 
 bool Lease::lost() const {
-  return state_->refused || state_->recipe.clock.now() >= state_->validUntil;
+  return state_->refused || state_->recipe.clock.now() >= state_->validUntil ||
+         !state_->driver.stillHeld(*state_->request);
 }
 
 void Lease::disown() {

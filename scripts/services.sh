@@ -7,6 +7,8 @@ readonly kRedis=(redis-main redis-replica redis-node-1 redis-node-2 redis-node-3
 readonly kBackends=("${kRedis[@]}" zookeeper etcd mariadb)
 readonly kDatabase=turnstile
 
+# Built with the instances and wanted by them alone: without instances there is none.
+issuer() { if ((INSTANCES)); then echo issuer; fi; }
 apps() { local i; for ((i = 1; i <= ${1:-$INSTANCES}; i++)); do printf 'app-%s\n' "$i"; done; }
 
 port_of() {
@@ -20,6 +22,7 @@ port_of() {
     zookeeper) echo $((BASE + 31)) ;;
     etcd) echo $((BASE + 32)) ;;
     etcd-peer) echo $((BASE + 33)) ;;
+    issuer) echo $((BASE + 40)) ;;
   esac
 }
 
@@ -32,6 +35,7 @@ program_of() {
     zookeeper) echo java ;;
     etcd) echo etcd ;;
     app-*) echo turnstile-server ;;
+    issuer) echo turnstile-issuer ;;
   esac
 }
 
@@ -133,7 +137,7 @@ start_app() {
       TURNSTILE_ZOOKEEPER=127.0.0.1:$((BASE + 31)) TURNSTILE_ETCD=127.0.0.1:$((BASE + 32)) \
       TURNSTILE_PORT=$((BASE + ${service#app-})) TURNSTILE_REDIS_MAIN=127.0.0.1:$((BASE + 20)) \
       TURNSTILE_REDIS_NODES=$nodes TURNSTILE_MYSQL_HOST=127.0.0.1 TURNSTILE_MYSQL_PORT=$((BASE + 30)) \
-      TURNSTILE_MYSQL_USER=turnstile TURNSTILE_MYSQL_DATABASE=$kDatabase
+      TURNSTILE_MYSQL_USER=turnstile TURNSTILE_MYSQL_DATABASE=$kDatabase TURNSTILE_TOKEN_ISSUER=127.0.0.1:$((BASE + 40))
     TURNSTILE_MYSQL_PASSWORD=$(<"$RUN/mysql.password")
     TURNSTILE_ADMIN_TOKEN=$(<"$RUN/admin.token")
     export TURNSTILE_MYSQL_PASSWORD TURNSTILE_ADMIN_TOKEN
@@ -144,12 +148,20 @@ start_app() {
   LAUNCHED+=("$service")  # the subshell's own note of it is lost
 }
 
+# Stands for somebody else's service, so it is no backend that readiness depends on.
+start_issuer() {
+  mkdir -p "$RUN/data/issuer"
+  launch issuer env -C "$RUN/data/issuer" "$(dirname "$SERVER")/turnstile-issuer" --port "$(port_of issuer)"
+}
+
+# Half the cores: the instances, Redis and the load generator share them. On two cores, one worker sold more than two.
 write_nginx_conf() {
-  local user=- servers=() app
+  local user=- servers=() app cores
+  cores=$(nproc)
   ((EUID != 0)) || user=www-data
   for app in $(apps "$((INSTANCES > 0 ? INSTANCES : 1))"); do servers+=("127.0.0.1:$(port_of "$app")"); done
   mkdir -p "$RUN/data/nginx"
-  "$TURNSTILE_ROOT/scripts/nginx-conf" "127.0.0.1:$BASE" "$RUN/data/nginx" "${TURNSTILE_NGINX_WORKERS:-auto}" "$user" \
+  "$TURNSTILE_ROOT/scripts/nginx-conf" "127.0.0.1:$BASE" "$RUN/data/nginx" "${TURNSTILE_NGINX_WORKERS:-$((cores > 3 ? cores / 2 : 1))}" "$user" \
     "${servers[@]}" >"$RUN/nginx.conf"
 }
 
@@ -177,6 +189,7 @@ ready() {
     zookeeper) [[ $( (exec 3<>"/dev/tcp/127.0.0.1/$port" && printf ruok >&3 && timeout 2 cat <&3) 2>/dev/null) == imok ]] ;;
     etcd) [[ $(curl -fsS -m 2 "http://127.0.0.1:$port/health" 2>/dev/null) == *'"health":"true"'* ]] ;;
     app-*) curl -fsS -m 2 -o /dev/null "http://127.0.0.1:$port/healthz" 2>/dev/null ;;
+    issuer) curl -fsS -m 2 -o /dev/null "http://127.0.0.1:$port/stats" 2>/dev/null ;;
     nginx) if ((INSTANCES)); then curl -fsS -m 2 -o /dev/null "http://127.0.0.1:$port/ping" 2>/dev/null; else port_open "$port"; fi ;;
   esac
 }

@@ -86,7 +86,8 @@ std::string runDir() { return environment("TURNSTILE_RUN_DIR"); }
 int portOf(const std::string& service) {
   static const std::map<std::string, int> offsets{{"redis-main", 20}, {"redis-replica", 21},
                                                   {"mariadb", 30},    {"zookeeper", 31},
-                                                  {"etcd", 32},       {"nginx", 0}};
+                                                  {"etcd", 32},       {"nginx", 0},
+                                                  {"issuer", 40}};
   if (const auto found = offsets.find(service); found != offsets.end()) return basePort() + found->second;
   const int number = std::stoi(service.substr(service.rfind('-') + 1));
   return basePort() + (service.starts_with("app-") ? number : 21 + number);
