@@ -60,15 +60,15 @@ class EarlyRefresh final : public CachePolicy {
     co_await rebuild_.run(std::move(key));
   }
 
-  Task<Cached> rebuildUnlessThere(std::string key) {
+  Task<Cached> rebuildUnlessThere(std::string key, Lab lab) {
     std::optional<Cached> entry = co_await store_.read(key);
     if (entry) co_return std::move(*entry);
-    co_return co_await rebuild_.run(std::move(key));
+    co_return co_await rebuild_.run(std::move(key), std::move(lab));
   }
 
   Task<CacheAnswer> tooLate(CacheRequest request) {
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key]() { return rebuildUnlessThere(key); };
+    const auto fetch = [this, request]() { return rebuildUnlessThere(request.key, request.lab); };
     co_return CacheAnswer::rebuilt(co_await flights_.join(request.key, atMost, fetch));
   }
 

@@ -18,7 +18,7 @@ class GuardedRebuild {
                  const std::string& policy, Millis staleFor = Millis{0});
 
   /// nullopt: someone else holds the lock, and still did after `wait`.
-  Task<std::optional<Cached>> run(std::string key, Millis wait);
+  Task<std::optional<Cached>> run(std::string key, Millis wait, Lab lab = {});
 
  private:
   const Backends& backends_;

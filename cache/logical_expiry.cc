@@ -38,7 +38,9 @@ class LogicalExpiry final : public CachePolicy {
 
   Task<CacheAnswer> firstTime(CacheRequest request) {
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key, atMost]() { return rebuild_.run(key, atMost); };
+    const auto fetch = [this, request, atMost]() {
+      return rebuild_.run(request.key, atMost, request.lab);
+    };
     const auto rebuilt = co_await flights_.join(request.key, atMost, fetch);
     co_return CacheAnswer::rebuilt(rebuilt.value_or(std::nullopt));
   }

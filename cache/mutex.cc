@@ -24,7 +24,9 @@ class Mutex final : public CachePolicy {
     std::optional<Cached> entry = co_await store_.read(request.key);
     if (entry) co_return CacheAnswer::of(CacheAnswer::Source::cache, std::move(*entry));
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key, atMost]() { return rebuild_.run(key, atMost); };
+    const auto fetch = [this, request, atMost]() {
+      return rebuild_.run(request.key, atMost, request.lab);
+    };
     const auto rebuilt = co_await flights_.join(request.key, atMost, fetch);
     co_return CacheAnswer::rebuilt(rebuilt.value_or(std::nullopt));
   }

@@ -14,7 +14,7 @@ class None final : public CachePolicy {
   Task<CacheAnswer> get(CacheRequest request) override {
     std::optional<Cached> entry = co_await store_.read(request.key);
     if (entry) co_return CacheAnswer::of(CacheAnswer::Source::cache, std::move(*entry));
-    co_return CacheAnswer::rebuilt(co_await rebuild_.run(request.key));
+    co_return CacheAnswer::rebuilt(co_await rebuild_.run(request.key, request.lab));
   }
 
   Task<Millis> expire(std::string key) override {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/cached.h"
+#include "locks/lab.h"
 
 namespace turnstile {
 
@@ -19,6 +20,7 @@ struct CacheMetrics;
 struct CacheRequest {
   std::string key;
   TimePoint deadline;  // by Clock::now(): nobody waits longer
+  Lab lab;             // passes Point::beforeFill in a rebuild that this request waits for
 };
 
 struct CacheAnswer {

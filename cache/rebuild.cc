@@ -32,8 +32,9 @@ Task<> Rebuild::store(std::string key, Cached entry) {
   }
 }
 
-Task<Cached> Rebuild::run(std::string key) {
+Task<Cached> Rebuild::run(std::string key, Lab lab) {
   const Cached entry = co_await read(key);
+  co_await lab.pass(Point::beforeFill);
   co_await store(std::move(key), entry);
   co_return entry;
 }

@@ -6,6 +6,7 @@
 #include "cache/cache_metrics.h"
 #include "cache/cached.h"
 #include "cache/product_table.h"
+#include "locks/lab.h"
 
 namespace turnstile {
 
@@ -22,7 +23,7 @@ class Rebuild {
 
   /// The entry as it is now cached. A cache that cannot be written costs the next reader a rebuild, not
   /// this one its answer. Throws BackendDown when the database is.
-  Task<Cached> run(std::string key);
+  Task<Cached> run(std::string key, Lab lab = {});
 
   /// The database's part alone.
   Task<Cached> read(std::string key);

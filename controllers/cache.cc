@@ -48,23 +48,34 @@ HttpResponsePtr answer(const CacheAnswer& found, const std::string& key, const s
   return response;
 }
 
-const Caches::Entry& chosen(Service& service, const HttpRequestPtr& request) {
+struct Asked {
   std::string policy = "mutex";
-  eachParameter(request->query(), [&](std::string_view name, std::string_view value) {
-    if (name != "policy")
-      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) + "'; allowed: policy");
-    policy = checkedName(name, value);
+  std::vector<Fault> faults;
+};
+
+Asked parse(std::string_view query) {
+  Asked asked;
+  eachParameter(query, [&](std::string_view name, std::string_view value) {
+    if (name == "policy") asked.policy = checkedName(name, value);
+    else if (name == "fault") asked.faults = parseFaults(value);
+    else
+      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
+                       "'; allowed: policy; with the admin token and the lab open also: fault");
   });
-  const Caches::Entry* entry = service.caches().find(policy);
+  return asked;
+}
+
+const Caches::Entry& chosen(Service& service, const Asked& asked) {
+  const Caches::Entry* entry = service.caches().find(asked.policy);
   if (!entry)
-    throw BadRequest("unknown policy '" + policy + "'; allowed: " + cachePolicyNames());
+    throw BadRequest("unknown policy '" + asked.policy + "'; allowed: " + cachePolicyNames());
   return *entry;
 }
 
 Task<HttpResponsePtr> expire(Service& service, HttpRequestPtr request, std::string key) {
   if (!isAdmin(request, service.config().adminToken))
     co_return errorAnswer(drogon::k403Forbidden, "DELETE needs Authorization: Bearer <admin token>");
-  const Caches::Entry& entry = chosen(service, request);
+  const Caches::Entry& entry = chosen(service, parse(request->query()));
   const Millis left = co_await entry.policy->expire(std::move(key));
   co_return json(drogon::k200OK, R"({"expires_in_ms":)" + std::to_string(left.count()) + "}");
 }
@@ -73,8 +84,17 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request, std::stri
   try {
     const std::string key = checkedName("key", asked);
     if (request->method() == drogon::Delete) co_return co_await expire(service, request, key);
-    const Caches::Entry& entry = chosen(service, request);
+    Asked asked = parse(request->query());
+    const Caches::Entry& entry = chosen(service, asked);
     CacheRequest wish;
+    if (!asked.faults.empty()) {
+      if (!service.config().lab || !isAdmin(request, service.config().adminToken))
+        co_return errorAnswer(drogon::k403Forbidden,
+                              "fault needs Authorization: Bearer <admin token> and the setting lab");
+      Lab::Plan plan;
+      plan.faults = std::move(asked.faults);
+      wish.lab = Lab(std::move(plan), service.clock());
+    }
     wish.key = key;
     wish.deadline = service.clock().now() + service.config().requestDeadline;
     const CacheAnswer found = co_await service.caches().get(entry, std::move(wish));
