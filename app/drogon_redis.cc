@@ -198,6 +198,8 @@ void DrogonRedis::sweep(PerLoop& loop) {
     loop.inFlight.pop_front();
     if (call->state != Call::State::pending) continue;
     call->state = Call::State::expired;
+    // A connection that broke while nothing was under way is not told to anyone: this is how we learn of it.
+    connectionBroke(loop);
     call->waiter.resume();
   }
 }

@@ -89,6 +89,7 @@ TEST(Outage, ReadsTheDatabaseWithALimitWhileRedisIsAway) {
   Outage outage("redis-main");
   for (int instance = 1; instance <= kInstances; ++instance)
     ASSERT_TRUE(eventually([&] {
+      readCache(key, "mutex", instance);  // an instance learns of it by trying
       return request("GET", "/readyz", {}, false, instance).json["cache"].asString().find("at most") !=
              std::string::npos;
     })) << "/readyz does not say that reads go to the database";
