@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 // One event loop, so no lock.
 struct Issuer {
   int ttlMs = 60'000;
-  int issueMs = 5;
+  int issueMs = 20;
   std::string current;
   Clock::time_point expires;
   long issued = 0, used = 0, refused = 0;
