@@ -37,7 +37,9 @@ Audit judge(std::string event, const std::vector<std::pair<std::string, Tally>>&
   for (const auto& [store, tally] : tallies) {
     if (!tally.exists) continue;
     audit.stock = std::max(audit.stock, tally.size);
-    gone += tally.size - tally.remaining;
+    gone += tally.size - tally.remaining - tally.unavailable;
+    audit.unavailable += tally.unavailable;
+    audit.away.insert(audit.away.end(), tally.away.begin(), tally.away.end());
     seats.insert(seats.end(), tally.seats.begin(), tally.seats.end());
     audit.stores.push_back(
         {store, tally.remaining, static_cast<std::int64_t>(tally.seats.size())});

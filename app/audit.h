@@ -28,9 +28,11 @@ struct Audit {
   std::int64_t doubleSold = 0;
   std::int64_t oversold = 0;
   std::int64_t lost = 0;
+  std::int64_t unavailable = 0;  // of those remaining: on servers that are away. The verdict is about the rest
   Verdict verdict = Verdict::unknown;
   std::vector<StoreAudit> stores;
   std::vector<int> doubleSeats;          // each seat sold more than once, ascending
+  std::vector<std::string> away;         // those servers
   std::vector<std::string> unreachable;  // stores that could not be asked: then the verdict is unknown
 };
 

@@ -8,11 +8,16 @@
 
 #include "app/clock.h"
 #include "app/config.h"
+#include "app/etcd.h"
 #include "app/metrics.h"
 #include "app/mysql.h"
+#include "app/mysql_segments.h"
 #include "app/mysql_stock.h"
 #include "app/redis.h"
+#include "app/redis_channels.h"
 #include "app/redis_stock.h"
+#include "app/segmented_stock.h"
+#include "app/zookeeper.h"
 
 namespace turnstile {
 
@@ -24,6 +29,7 @@ class Owners {
  public:
   explicit Owners(std::string process) : process_(std::move(process)) {}
   std::string next() { return process_ + ':' + std::to_string(++count_); }
+  const std::string& process() const { return process_; }
 
  private:
   const std::string process_;
@@ -41,6 +47,12 @@ struct Backends {
   MySql& mysql;
   RedisStock& redisStock;
   MySqlStock& mysqlStock;
+  RedisChannels& channels;          // of the main server
+  MySql& mysqlForUpdate;  // a pool of its own: its transactions hold connections while they wait for a row
+  MySqlSegments& mysqlSegments;
+  SegmentedStock& segmentedStock;   // over the nodes
+  ZooKeeper& zookeeper;
+  Etcd& etcd;
 
   Stock& stock(StockKind kind) const {
     return kind == StockKind::redis ? static_cast<Stock&>(redisStock) : mysqlStock;

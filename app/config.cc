@@ -94,13 +94,30 @@ void declare(Settings& settings, Config& c) {
                "a loop, only for mysql-for-update")
       ->check(CLI::Range(1, 256));
   settings.add("mysql-timeout-ms", c.mysqlTimeout, "deadline of one statement");
+  settings.add("mysql-tls", c.mysqlTls,
+               "PEM file of the CA that signed the server's certificate: TLS, certificate and host name "
+               "checked; empty: clear text");
+  settings.add("mysql-lock-fair", c.mysqlLockFair,
+               "mysql-unique-index serves waiters in order; false is faster");
   settings.add("zookeeper", c.zookeeper, "host:port; empty: none");
   settings.add("etcd", c.etcd, "host:port; empty: none");
+  settings.add("session-timeout-ms", c.sessionTimeout,
+               "of a ZooKeeper session and an etcd lease (there in whole seconds)");
+  settings.add("coordinator-timeout-ms", c.coordinatorTimeout,
+               "deadline of one call to ZooKeeper or etcd");
   settings.add("lock-ttl-ms", c.lockTtl, "life of a lock nobody renews");
   settings.add("lock-wait-ms", c.lockWait, "how long a sale waits for a lock before it is busy");
   settings.add("request-deadline-ms", c.requestDeadline, "retries of one sale end here");
+  settings.add("watchdog-ms", c.watchdog,
+               "redis-redisson, redis-fair: life of a lock without a lease time; renewed at a third");
+  settings.add("fair-waiter-ms", c.fairWaiter, "redis-fair: a silent waiter loses its place");
+  settings.add("node-timeout-ms", c.nodeTimeout,
+               "redis-redlock, redis-multilock: a slower node has no vote");
   settings.add("segments", c.segments, "parts of a segmented stock")->check(CLI::Range(1, 64));
   settings.add("local-queue", c.localQueue, "one contender a lock and instance, the others queue");
+  settings.add("set-ex-lua-acquire", c.setExLuaAcquire,
+               "how redis-set-ex-lua takes its lock: SET NX PX, or SETNX and PEXPIRE in a script")
+      ->check(CLI::IsMember({"set", "lua"}));
   settings.add("lab", c.lab, "open the lab parameters of /lock to the admin token");
   settings.add("clock-skew-ms", c.clockSkew, "added to this instance's wall clock");
   settings.add("cache-ttl-ms", c.cacheTtl, "how long a cached product is fresh");
@@ -145,6 +162,8 @@ std::string configPath(int argc, char** argv) {
 void check(const Config& config) {
   parseAddress("redis-main", config.redisMain);
   parseAddresses("redis-nodes", config.redisNodes);
+  if (!config.zookeeper.empty()) parseAddress("zookeeper", config.zookeeper);
+  if (!config.etcd.empty()) parseAddress("etcd", config.etcd);
   if (!findStrategy(config.strategy))
     throw std::invalid_argument("strategy: unknown '" + config.strategy + "'; allowed: " +
                                 strategyNames());
@@ -154,9 +173,23 @@ void check(const Config& config) {
   };
   positive("redis-timeout-ms", config.redisTimeout);
   positive("mysql-timeout-ms", config.mysqlTimeout);
+  if (config.mysqlTimeout < Millis{1500})
+    throw std::invalid_argument(
+        "mysql-timeout-ms: 1500 to 600000 ms; InnoDB's shortest wait for a row is 1 s, and it must end first");
+  // Both go into the connector's "option=value;…".
+  for (const std::string& text : {config.mysqlHost, config.mysqlTls})
+    if (text.find_first_of(" \t\n;{}'\\") != std::string::npos)
+      throw std::invalid_argument("mysql-host, mysql-tls: no blank and none of ;{}'\\ in '" + text + "'");
+  if (!config.mysqlTls.empty() && !std::ifstream(config.mysqlTls))
+    throw std::invalid_argument("mysql-tls: cannot read the CA file " + config.mysqlTls);
+  positive("session-timeout-ms", config.sessionTimeout);
+  positive("coordinator-timeout-ms", config.coordinatorTimeout);
   positive("lock-ttl-ms", config.lockTtl);
   positive("lock-wait-ms", config.lockWait);
   positive("request-deadline-ms", config.requestDeadline);
+  positive("watchdog-ms", config.watchdog);
+  positive("fair-waiter-ms", config.fairWaiter);
+  positive("node-timeout-ms", config.nodeTimeout);
   positive("cache-ttl-ms", config.cacheTtl);
   positive("cache-absent-ttl-ms", config.cacheAbsentTtl);
   positive("cache-stale-ms", config.cacheStale);

@@ -31,15 +31,23 @@ struct Config {
   std::size_t mysqlConnections = 8;
   std::size_t mysqlForUpdateConnections = 8;
   Millis mysqlTimeout{3000};
+  std::string mysqlTls;       // PEM file of the authority that signed the server's certificate; empty: clear text
+  bool mysqlLockFair = true;  // mysql-unique-index serves waiters in order of arrival
 
   std::string zookeeper;  // host:port; empty: none
   std::string etcd;
+  Millis sessionTimeout{4'000};      // of a ZooKeeper session and an etcd lease: how long a dead holder is waited for
+  Millis coordinatorTimeout{2'000};  // of one call to either
 
   Millis lockTtl{10'000};   // the articles' 10 s
   Millis lockWait{3'000};
   Millis requestDeadline{10'000};
+  Millis watchdog{30'000};    // Redisson's default: life of a lock taken without a lease time, while renewed
+  Millis fairWaiter{1'500};   // a waiter of redis-fair not heard of for this long is dead
+  Millis nodeTimeout{100};    // redis-redlock, redis-multilock: a node slower than this has no vote
   std::size_t segments = 5;
   bool localQueue = true;
+  std::string setExLuaAcquire = "set";  // or "lua": the other way to set key and life in one step
 
   bool lab = false;
   std::string adminToken;  // secret; empty: admin calls are refused

@@ -3,37 +3,45 @@
 #include <drogon/drogon.h>
 
 #include "app/errors.h"
+#include "app/slots.h"
 #include "app/wakeup.h"
 
 namespace turnstile {
-namespace {
 
 namespace orm = drogon::orm;
 
-constexpr int kLockWaitTimeout = 1205, kDeadlock = 1213, kDuplicateKey = 1062;
-constexpr int kServerGone = 2006, kServerLost = 2013;
+struct DrogonMySql::PerLoop {
+  PerLoop(orm::DbClientPtr dbClient, std::size_t connections)
+      : client(std::move(dbClient)), connectionSlots(connections) {}
+  orm::DbClientPtr client;
+  Slots connectionSlots;  // as many as connections, so that Drogon never has to queue
+  bool stalled = false;   // connected, but a statement got no reply in time
+};
+
+namespace {
+
+constexpr Millis kProbeEvery{100};
 
 SqlError::Kind kindOf(int code) {
   switch (code) {
-    case kLockWaitTimeout: return SqlError::Kind::lockWaitTimeout;
-    case kDeadlock: return SqlError::Kind::deadlock;
-    case kDuplicateKey: return SqlError::Kind::duplicateKey;
+    case 1205: return SqlError::Kind::lockWaitTimeout;
+    case 1213: return SqlError::Kind::deadlock;
+    case 1062: return SqlError::Kind::duplicateKey;
     default: return SqlError::Kind::other;
   }
 }
 
-[[noreturn]] void rethrowAsOurs(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const orm::SqlError& sql) {
-    if (sql.errcode() == kServerGone) throw BackendDown("mysql", sql.what());
-    if (sql.errcode() == kServerLost) throw BackendTimeout("mysql", sql.what());
-    throw SqlError(kindOf(sql.errcode()), sql.what());
-  } catch (const orm::TimeoutError& timeout) {
-    throw BackendTimeout("mysql", timeout.what());
-  } catch (const orm::DrogonDbException& other) {
-    throw BackendDown("mysql", other.base().what());
-  }
+// Refused because the server ends, or ended this connection: shutdown, connection killed, idle too long.
+bool meansServerGoes(int code) {
+  return code == 1053 || code == 1927 || code == 3169 || code == 4031;
+}
+
+[[noreturn]] void throwAsOurs(const orm::SqlError& sql) {
+  constexpr int kServerGone = 2006, kServerLost = 2013;
+  if (sql.errcode() == kServerLost) throw BackendTimeout("mysql", sql.what());
+  if (sql.errcode() == kServerGone || meansServerGoes(sql.errcode()))
+    throw BackendDown("mysql", sql.what());
+  throw SqlError(kindOf(sql.errcode()), sql.what());
 }
 
 SqlResult toResult(const orm::Result& result) {
@@ -48,74 +56,147 @@ SqlResult toResult(const orm::Result& result) {
   return out;
 }
 
-// The client is named by pointer: a transaction and the pool are both DbClients.
-Task<SqlResult> execOn(drogon::orm::DbClientPtr client, std::string_view statement, SqlArgs args) {
-  std::exception_ptr failure;
-  try {
-    auto binder = *client << std::string(statement);
-    for (const std::string& value : args) binder << value;
-    co_return toResult(co_await orm::internal::SqlAwaiter(std::move(binder)));
-  } catch (const orm::DrogonDbException&) {
-    failure = std::current_exception();
-  }
-  rethrowAsOurs(failure);
+// Drogon has no option for any of this, but passes the host on as it is, and MariaDB's connector
+// takes "host=…;option=…" there. No blanks: Drogon would quote the text and then misread its own quotes.
+// reconnect: off, since Drogon switches it on, and a connection that comes back has lost its transaction.
+// ssl-verify-server-cert also refuses a server without TLS; asking for TLS alone would fall back to clear text.
+std::string hostWithOptions(const DrogonMySql::Options& options) {
+  std::string text = "host=" + options.host + ";reconnect=0;init-command={SET@@innodb_lock_wait_timeout=" +
+                     std::to_string(options.lockWait.count()) + "}";
+  if (!options.tlsCa.empty()) text += ";ssl-ca={" + options.tlsCa + "};ssl-verify-server-cert=1";
+  return text;
 }
-
-class TransactionSql final : public Sql {
- public:
-  explicit TransactionSql(std::shared_ptr<orm::Transaction> transaction)
-      : transaction_(std::move(transaction)) {}
-  Task<SqlResult> exec(std::string_view statement, SqlArgs args) override {
-    return execOn(transaction_, statement, std::move(args));
-  }
-
- private:
-  std::shared_ptr<orm::Transaction> transaction_;
-};
 
 }  // namespace
 
-DrogonMySql::DrogonMySql(Options options) : options_(std::move(options)) {
+DrogonMySql::DrogonMySql(Options options, Clock& clock)
+    : options_(std::move(options)), clock_(clock) {
   drogon::app().addDbClient(orm::MysqlConfig{
-      options_.host, options_.port, options_.database, options_.user, options_.password,
+      hostWithOptions(options_), options_.port, options_.database, options_.user, options_.password,
       options_.connectionsPerLoop, options_.name, /*isFast=*/true, "utf8mb4",
       std::chrono::duration<double>(options_.timeout).count()});
 }
 
-Task<SqlResult> DrogonMySql::exec(std::string_view statement, SqlArgs args) {
-  return execOn(drogon::app().getFastDbClient(options_.name), statement, std::move(args));
+DrogonMySql::~DrogonMySql() = default;
+
+void DrogonMySql::start() {
+  loops_.setThreadData(std::make_shared<PerLoop>(drogon::app().getFastDbClient(options_.name),
+                                                 options_.connectionsPerLoop));
 }
 
-Task<> DrogonMySql::inTransaction(Body body) {
-  std::shared_ptr<orm::Transaction> transaction;
+DrogonMySql::PerLoop& DrogonMySql::connected() {
+  const auto& here = loops_.getThreadData();
+  if (!here) throw BackendDown("mysql", "this instance is starting");
+  PerLoop& loop = *here;
+  if (!loop.client->hasAvailableConnections()) throw BackendDown("mysql", "not connected");
+  if (loop.stalled) throw BackendDown("mysql", "connected, but not answering");
+  return loop;
+}
+
+Task<SqlResult> DrogonMySql::exec(std::string_view statement, SqlArgs args) {
+  PerLoop& loop = connected();
+  const auto slot = co_await loop.connectionSlots.take(options_.timeout);
+  if (!slot) throw PoolExhausted("mysql", "no connection came free in time");
+  co_return co_await execOn(loop, loop.client, statement, std::move(args));
+}
+
+// `client` is the pool or a transaction of it: both are DbClients.
+Task<SqlResult> DrogonMySql::execOn(PerLoop& loop, orm::DbClientPtr client,
+                                    std::string_view statement, SqlArgs args) {
   try {
-    transaction = co_await drogon::app().getFastDbClient(options_.name)->newTransactionCoro();
+    auto binder = *client << std::string(statement);
+    for (const std::string& value : args) binder << value;
+    co_return toResult(co_await orm::internal::SqlAwaiter(std::move(binder)));
+  } catch (const orm::SqlError& error) {
+    throwAsOurs(error);
+  } catch (const orm::TimeoutError& timeout) {
+    stalled(loop);
+    throw BackendTimeout("mysql", timeout.what());
+  } catch (const orm::DrogonDbException& other) {
+    throw BackendDown("mysql", other.base().what());
+  }
+}
+
+// A statement that waits for a row ends earlier (lockWait), so no reply means the server, not a lock.
+void DrogonMySql::stalled(PerLoop& loop) {
+  if (std::exchange(loop.stalled, true)) return;
+  drogon::async_run([this, &loop]() -> Task<> { co_await probe(loop); });
+}
+
+Task<> DrogonMySql::probe(PerLoop& loop) {
+  const SqlArgs none;
+  while (loop.stalled) {
+    try {
+      co_await execOn(loop, loop.client, "SELECT 1", none);
+      loop.stalled = false;
+    } catch (const std::exception&) {
+      // still away
+    }
+    if (loop.stalled) co_await clock_.sleep(kProbeEvery);
+  }
+}
+
+class DrogonMySql::TransactionSql final : public Sql {
+ public:
+  TransactionSql(DrogonMySql& mysql, PerLoop& loop, std::shared_ptr<orm::Transaction> transaction)
+      : mysql_(mysql), loop_(loop), transaction_(std::move(transaction)) {}
+
+  Task<SqlResult> exec(std::string_view statement, SqlArgs args) override {
+    failed_ = true;  // until it is known that it did not
+    SqlResult result = co_await mysql_.execOn(loop_, transaction_, statement, std::move(args));
+    failed_ = false;
+    co_return result;
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  DrogonMySql& mysql_;
+  PerLoop& loop_;
+  std::shared_ptr<orm::Transaction> transaction_;
+  bool failed_ = false;
+};
+
+Task<std::shared_ptr<orm::Transaction>> DrogonMySql::begin(PerLoop& loop) {
+  try {
+    co_return co_await loop.client->newTransactionCoro();
   } catch (const orm::DrogonDbException& error) {
     throw PoolExhausted("mysql", std::string("no connection in time: ") + error.base().what());
   }
+}
+
+Task<> DrogonMySql::inTransaction(Body body, std::optional<Millis> connectionWithin) {
+  PerLoop& loop = connected();
+  const auto slot = co_await loop.connectionSlots.take(connectionWithin.value_or(options_.timeout));
+  if (!slot) throw PoolExhausted("mysql", "no connection came free in time");
+  auto transaction = co_await begin(loop);
+  co_await runOrRollBack(loop, transaction, std::move(body));
+  co_await commit(loop, std::move(transaction));
+}
+
+Task<> DrogonMySql::runOrRollBack(PerLoop& loop, std::shared_ptr<orm::Transaction> transaction,
+                                  Body body) {
+  TransactionSql sql(*this, loop, transaction);
   std::exception_ptr failure;
-  std::string notCommitted;
+  std::string unanswered;
   try {
-    TransactionSql sql(transaction);
     co_await body(sql);
   } catch (const BackendTimeout& timeout) {
-    notCommitted = timeout.what();
+    unanswered = timeout.what();
     failure = std::current_exception();
   } catch (...) {
     failure = std::current_exception();
   }
-  if (failure) {
-    transaction->rollback();  // else its destructor would commit
-    if (!notCommitted.empty())
-      throw BackendDown("mysql", notCommitted + "; the transaction was not committed");
-    std::rethrow_exception(failure);
-  }
-  co_await commit(std::move(transaction));
+  if (!failure) co_return;
+  // Without a rollback the destructor would commit. After a failed statement Drogon has queued one.
+  if (!sql.failed()) transaction->rollback();
+  if (!unanswered.empty())
+    throw BackendDown("mysql", unanswered + "; the transaction was not committed");
+  std::rethrow_exception(failure);
 }
 
 // The destructor of Drogon's transaction queues the commit; its callback tells when it is done. The
 // callback stays away if the server does, hence the deadline.
-Task<> DrogonMySql::commit(std::shared_ptr<orm::Transaction> transaction) {
+Task<> DrogonMySql::commit(PerLoop& loop, std::shared_ptr<orm::Transaction> transaction) {
   struct Ending {
     std::shared_ptr<Wakeup> wakeup = std::make_shared<Wakeup>();
     std::atomic<bool> committed{false};
@@ -126,7 +207,7 @@ Task<> DrogonMySql::commit(std::shared_ptr<orm::Transaction> transaction) {
     ending->wakeup->wake();
   });
   transaction.reset();
-  co_await ending->wakeup->wait(options_.timeout);
+  if (!co_await ending->wakeup->wait(options_.timeout)) stalled(loop);
   if (!ending->committed) throw BackendTimeout("mysql", "the commit was not acknowledged");
 }
 

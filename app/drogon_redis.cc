@@ -29,6 +29,7 @@ struct DrogonRedis::PerLoop {
   std::deque<std::shared_ptr<Call>> inFlight;  // one timeout for all, so also in order of deadline
   bool up = false;
   bool probing = false;
+  TimePoint nextHeartbeat;
 };
 
 // A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
@@ -60,8 +61,9 @@ struct DrogonRedis::Exchange {
 
 namespace {
 
-constexpr double kSweepEverySeconds = 0.02;
+constexpr double kSweepEverySeconds = 0.05;
 constexpr Millis kProbeEvery{100};
+constexpr Millis kHeartbeatEvery{250};
 constexpr std::size_t kMostWords = 24;
 
 Reply toReply(const RedisResult& result) {
@@ -143,12 +145,16 @@ bool DrogonRedis::up() const {
   return loop && loop->up;
 }
 
-Task<Reply> DrogonRedis::command(Args args) {
+DrogonRedis::PerLoop& DrogonRedis::readyFor(const Args& args) {
   if (args.size() == 0 || args.size() > kMostWords)
     throw std::logic_error("a Redis command has 1 to " + std::to_string(kMostWords) + " words");
   PerLoop& loop = *loops_.getThreadData();
   if (!loop.up) throw BackendDown(options_.name, "not connected");
-  co_return co_await Exchange(*this, loop, args);
+  return loop;
+}
+
+Task<Reply> DrogonRedis::command(Args args) {
+  co_return co_await Exchange(*this, readyFor(args), args);
 }
 
 Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
@@ -157,14 +163,14 @@ Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
   words.addAll(keys);
   words.addAll(args);
   try {
-    co_return co_await command(words);
+    co_return co_await Exchange(*this, readyFor(words), words);
   } catch (const RedisError& error) {
     if (!std::string_view(error.what()).starts_with("NOSCRIPT")) throw;
   }
   Args whole{"EVAL", script.source(), count};  // also teaches the server, until it restarts
   whole.addAll(keys);
   whole.addAll(args);
-  co_return co_await command(whole);
+  co_return co_await Exchange(*this, readyFor(whole), whole);
 }
 
 void DrogonRedis::send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call) {
@@ -198,9 +204,22 @@ void DrogonRedis::sweep(PerLoop& loop) {
     loop.inFlight.pop_front();
     if (call->state != Call::State::pending) continue;
     call->state = Call::State::expired;
-    // A connection that broke while nothing was under way is not told to anyone: this is how we learn of it.
-    connectionBroke(loop);
+    connectionBroke(loop);  // as far as we can tell: until a PING is answered, nobody else waits for it
     call->waiter.resume();
+  }
+  if (loop.up && now >= loop.nextHeartbeat) {
+    // Drogon does not say that an idle connection was lost, and would queue the next command for ever.
+    loop.nextHeartbeat = now + kHeartbeatEvery;
+    drogon::async_run([this, &loop]() -> Task<> { co_await heartbeat(loop); });
+  }
+}
+
+Task<> DrogonRedis::heartbeat(PerLoop& loop) {
+  const Args ping{"PING"};
+  try {
+    co_await Exchange(*this, loop, ping);
+  } catch (const std::exception&) {
+    // noted where it was found
   }
 }
 

@@ -41,9 +41,11 @@ class DrogonRedis final : public Redis {
   struct Call;
   struct Exchange;
   struct PerLoop;
+  PerLoop& readyFor(const Args& args);  // throws BackendDown while the server is away
   void send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call);
   void connectionBroke(PerLoop& loop);
   void sweep(PerLoop& loop);
+  Task<> heartbeat(PerLoop& loop);
   Task<> probe(PerLoop& loop);
 
   Options options_;

@@ -22,6 +22,7 @@ void stopGracefully(Service& service) {
 void startOnEveryLoop(Service& service) {
   for (std::size_t i = 0; i < drogon::app().getThreadNum(); ++i)
     drogon::app().getIOLoop(i)->queueInLoop([&service] { service.startOnLoop(); });
+  drogon::app().getIOLoop(0)->queueInLoop([&service] { service.startStrategies(); });
 }
 
 }  // namespace

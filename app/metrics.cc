@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {"turnstile_lock_lost_total", "", &StrategyMetrics::lost},
     {"turnstile_fence_refused_total", "", &StrategyMetrics::fenceRefused},
     {"turnstile_retries_total", "", &StrategyMetrics::retries},
+    {"turnstile_watch_events_total", "", &StrategyMetrics::watchEvents},
     {"turnstile_release_failed_total", "", &StrategyMetrics::releaseFailed},
     {"turnstile_lease_leaked_total", "", &StrategyMetrics::leaked},
 };

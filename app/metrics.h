@@ -41,6 +41,7 @@ struct StrategyMetrics {
   Counter lost;                        // learned before the write that the lock was gone
   Counter fenceRefused;                // learned it from the stock
   Counter retries;                     // compare-and-set or deadlock retries
+  Counter watchEvents;                 // deletions a waiter was woken by
   Counter releaseFailed;               // a sale stood, its lock was left to expire
   Counter leaked;                      // a lease destroyed unreleased: a bug of ours
   WaitHistogram wait;

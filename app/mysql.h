@@ -1,7 +1,8 @@
 // The port to MySQL or MariaDB. A statement's arguments always travel apart from its text ('?').
 //
 // Every call has a deadline (`mysql-timeout-ms`). It throws BackendDown when the statement was
-// certainly not executed, BackendTimeout when that is not known, and SqlError when the server refused it.
+// certainly not executed (PoolExhausted: because no connection came free), BackendTimeout when that is not
+// known, and SqlError when the server refused it.
 #pragma once
 
 #include <drogon/utils/coroutine.h>
@@ -9,11 +10,14 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "app/time.h"
 
 namespace turnstile {
 
@@ -64,8 +68,11 @@ class MySql : public Sql {
 
   /// Runs `body` in one transaction and resumes after the COMMIT was acknowledged: what you do next
   /// (release a lock, answer) cannot precede it. Rolls back when `body` throws, then rethrows.
-  /// A COMMIT whose acknowledgement is lost throws BackendTimeout.
-  virtual Task<> inTransaction(Body body) = 0;
+  /// A COMMIT whose acknowledgement is lost throws BackendTimeout; a failure before it, BackendDown.
+  /// Waits at most `connectionWithin` (else the deadline of a statement) for a free connection, then throws
+  /// PoolExhausted.
+  virtual Task<> inTransaction(Body body,
+                               std::optional<Millis> connectionWithin = std::nullopt) = 0;
 };
 
 }  // namespace turnstile

@@ -14,15 +14,17 @@ constexpr std::string_view kForget = "DELETE FROM orders WHERE event = ?";
 constexpr std::string_view kCounts = "SELECT size, remaining FROM events WHERE event = ?";
 constexpr std::string_view kSeats = "SELECT seat FROM orders WHERE event = ? ORDER BY id";
 constexpr std::string_view kRead = "SELECT remaining FROM events WHERE event = ?";
+// One round trip: the reply to an UPDATE carries LAST_INSERT_ID, the count. No row: our fence is not new.
 constexpr std::string_view kRaiseFence =
-    "UPDATE events SET fence = ? WHERE event = ? AND fence <= ?";
+    "UPDATE events SET fence = ?, remaining = LAST_INSERT_ID(remaining) WHERE event = ? AND fence < ?";
 constexpr std::string_view kReadAtFence =
     "SELECT remaining, fence FROM events WHERE event = ?";
-constexpr std::string_view kWrite = "UPDATE events SET remaining = ? WHERE event = ?";
-constexpr std::string_view kFencedRow =
-    "SELECT fence FROM events WHERE event = ? AND fence <= ? FOR UPDATE";
+// The version moves with every write: mysql-optimistic must notice it, and an UPDATE that changes nothing
+// would count no row even if the fence is good.
+constexpr std::string_view kWrite =
+    "UPDATE events SET remaining = ?, version = version + 1 WHERE event = ?";
 constexpr std::string_view kFencedWrite =
-    "UPDATE events SET remaining = ?, fence = ? WHERE event = ? AND fence <= ?";
+    "UPDATE events SET remaining = ?, version = version + 1, fence = ? WHERE event = ? AND fence <= ?";
 constexpr std::string_view kAppend =
     "INSERT INTO orders (event, seat, fence, strategy, instance, buyer) VALUES (?, ?, ?, ?, ?, ?)";
 
@@ -53,7 +55,10 @@ Task<Tally> MySqlStock::tally(std::string event) {
 
 Task<std::optional<int>> MySqlStock::read(std::string event, std::uint64_t fence) {
   try {
-    if (fence != 0) co_await mysql_.exec(kRaiseFence, {fence, event, fence});
+    if (fence != 0) {
+      const SqlResult raised = co_await mysql_.exec(kRaiseFence, {fence, event, fence});
+      if (raised.affected > 0) co_return static_cast<int>(raised.insertId);
+    }
     const SqlResult found = co_await mysql_.exec(fence ? kReadAtFence : kRead, {event});
     if (found.rows.empty()) throw UnknownEvent(event);
     if (fence != 0 && std::stoull(found.rows[0][1]) > fence) co_return std::nullopt;
@@ -69,11 +74,10 @@ Task<bool> MySqlStock::write(std::string event, int remaining, LedgerEntry entry
     if (entry.fence == 0) {
       co_await sql.exec(kWrite, {remaining, event});
     } else {
-      // An UPDATE that changes nothing counts no row, so the row itself is asked first, and locked.
-      const SqlResult row = co_await sql.exec(kFencedRow, {event, entry.fence});
-      accepted = !row.rows.empty();
+      const SqlResult written =
+          co_await sql.exec(kFencedWrite, {remaining, entry.fence, event, entry.fence});
+      accepted = written.affected > 0;
       if (!accepted) co_return;
-      co_await sql.exec(kFencedWrite, {remaining, entry.fence, event, entry.fence});
     }
     co_await append(sql, event, remaining + 1, entry);
   });

@@ -7,27 +7,37 @@
 namespace turnstile {
 namespace {
 
+// "event:{demo}:stock": the braces keep an event's keys on one server of a cluster.
+std::string keyOf(std::string_view event, std::string_view what) {
+  std::string key;
+  key.reserve(sizeof("event:{}:") + event.size() + what.size());
+  return key.append("event:{").append(event).append("}:").append(what);
+}
+
 struct Keys {
-  explicit Keys(std::string_view event) {
-    const std::string prefix = "event:{" + std::string(event) + "}:";
-    stock = prefix + "stock";
-    ledger = prefix + "ledger";
-    size = prefix + "size";
-    fence = prefix + "fence";
-  }
-  std::string stock, ledger, size, fence;
+  explicit Keys(std::string_view event)
+      : stock(keyOf(event, "stock")), ledger(keyOf(event, "ledger")) {}
+  std::string stock, ledger;
 };
+std::string sizeKey(std::string_view event) { return keyOf(event, "size"); }
+std::string fenceKey(std::string_view event) { return keyOf(event, "fence"); }
 
 // KEYS: stock, ledger. ARGV[1]: the sale without its seat.
-constexpr std::string_view kPrelude = R"lua(
-local function remaining()
-  local count = redis.call('GET', KEYS[1])
-  if not count then error({err = 'UNKNOWNEVENT'}) end
-  return tonumber(count)
+constexpr std::string_view kRead = R"lua(
+local remaining = tonumber(redis.call('GET', KEYS[1]) or error({err = 'UNKNOWNEVENT'}))
+)lua";
+
+// One command each, whatever the number of buyers.
+constexpr std::string_view kTakeManyText = R"lua(
+local sales, sold = {}, 0
+for buyer in string.gmatch(buyers, '[^\n]+') do
+  if sold >= remaining then break end
+  sales[sold + 1] = (remaining - sold) .. '|' .. ARGV[1] .. buyer
+  sold = sold + 1
 end
-local function take(seat)
-  redis.call('SET', KEYS[1], seat - 1)
-  redis.call('RPUSH', KEYS[2], seat .. '|' .. ARGV[1])
+if sold > 0 then
+  redis.call('DECRBY', KEYS[1], sold)
+  redis.call('RPUSH', KEYS[2], unpack(sales))
 end
 )lua";
 
@@ -45,8 +55,18 @@ redis.call('SET', KEYS[1], ARGV[1])
 redis.call('RPUSH', KEYS[2], ARGV[2])
 return 1)lua");
 
-// KEYS: stock, fence. ARGV[1]: the reader's fence. Remembering it here closes the gap in which an older
-// holder writes between a younger one's read and write.
+// KEYS: stock, ledger, fence. ARGV: the sale without seat and buyer, the count as its holder read
+// it, the buyers, the holder's fence or 0. The count is the holder's: nothing but lock and fence
+// makes it true. The fence must be equal, not just no older: a reset takes it away.
+const Script kWriteMany(std::string(R"lua(
+if ARGV[4] ~= '0' and redis.call('GET', KEYS[3]) ~= ARGV[4] then return 0 end
+local remaining, buyers = tonumber(ARGV[2]), ARGV[3]
+redis.call('SET', KEYS[1], remaining)
+)lua") + std::string(kTakeManyText) +
+                        "return 1");
+
+// KEYS: stock, fence. ARGV[1]: the reader's fence. Remembering it here closes the gap in which an
+// older holder writes between a younger one's read and write.
 const Script kFencedRead(R"lua(
 local count = redis.call('GET', KEYS[1])
 if not count then return 'UNKNOWNEVENT' end
@@ -73,23 +93,38 @@ Int parse(std::string_view text) {
 
 }  // namespace
 
-StockScript::StockScript(std::string_view body)
-    : script_(std::string(kPrelude) + std::string(body)) {}
+const std::string_view StockScript::kTake = R"lua(
+redis.call('DECR', KEYS[1])
+redis.call('RPUSH', KEYS[2], remaining .. '|' .. ARGV[1])
+)lua";
+const std::string_view StockScript::kTakeMany = kTakeManyText;
+
+StockScript::StockScript(const std::vector<std::string_view>& pieces)
+    : script_([&] {
+        std::string text(kRead);
+        for (const std::string_view piece : pieces) text.append(piece).append("\n");
+        return text;
+      }()) {}
 
 Task<> RedisStock::reset(std::string event, int seats) {
   const Keys keys(event);
+  const std::string size = sizeKey(event);
+  const std::string fence = fenceKey(event);
   const std::string count = std::to_string(seats);
-  co_await redis_.run(kReset, {keys.stock, keys.ledger, keys.size, keys.fence}, {count});
+  co_await redis_.run(kReset, {keys.stock, keys.ledger, size, fence}, {count});
 }
 
 Task<Tally> RedisStock::tally(std::string event) {
   constexpr std::int64_t kPage = 20'000;  // a page keeps Redis free for others
   const Keys keys(event);
-  const Reply counts = co_await redis_.run(kCount, {keys.stock, keys.ledger, keys.size}, {});
+  const std::string size = sizeKey(event);
+  const Reply counts = co_await redis_.run(kCount, {keys.stock, keys.ledger, size}, {});
   Tally tally;
   if (counts.list.size() != 3 || counts.list[0].isNil()) co_return tally;
   tally.exists = true;
-  tally.remaining = parse<std::int64_t>(counts.list[0].text);
+  // Below zero is a buyer of redis-decr on the way to give back what it did not get: no seat, so
+  // none remains. A sale below seat 1 would stand in the ledger.
+  tally.remaining = std::max<std::int64_t>(0, parse<std::int64_t>(counts.list[0].text));
   tally.size = parse<std::int64_t>(counts.list[1].text);
   const std::int64_t sold = counts.list[2].integer;
   tally.seats.reserve(static_cast<std::size_t>(sold));
@@ -103,14 +138,15 @@ Task<Tally> RedisStock::tally(std::string event) {
 }
 
 Task<std::optional<int>> RedisStock::read(std::string event, std::uint64_t fence) try {
-  const Keys keys(event);
+  const std::string stock = keyOf(event, "stock");
   if (fence == 0) {
-    const Reply count = co_await redis_.command({"GET", keys.stock});
+    const Reply count = co_await redis_.command({"GET", stock});
     if (count.isNil()) throw UnknownEvent(event);
     co_return parse<int>(count.text);
   }
   const std::string token = std::to_string(fence);
-  const Reply reply = co_await redis_.run(kFencedRead, {keys.stock, keys.fence}, {token});
+  const std::string latest = fenceKey(event);
+  const Reply reply = co_await redis_.run(kFencedRead, {stock, latest}, {token});
   if (reply.text == "UNKNOWNEVENT") throw UnknownEvent(event);
   if (reply.text == "STALE") co_return std::nullopt;
   co_return static_cast<int>(reply.integer);
@@ -126,9 +162,27 @@ Task<bool> RedisStock::write(std::string event, int remaining, LedgerEntry entry
     co_await redis_.run(kWrite, {keys.stock, keys.ledger}, {count, line});
     co_return true;
   }
+  const std::string latest = fenceKey(event);
   const std::string fence = std::to_string(entry.fence);
-  const Reply reply = co_await redis_.run(kFencedWrite, {keys.stock, keys.ledger, keys.fence},
-                                          {count, line, fence});
+  const Reply reply =
+      co_await redis_.run(kFencedWrite, {keys.stock, keys.ledger, latest}, {count, line, fence});
+  co_return reply.integer == 1;
+}
+
+void packBuyer(std::string& packed, std::string_view buyer) {
+  if (!packed.empty()) packed += '\n';
+  packed += buyer;
+}
+
+Task<bool> RedisStock::writeMany(std::string event, int remaining, LedgerEntry entry,
+                                 std::string buyers) {
+  const Keys keys(event);
+  const std::string sale = entry.text();
+  const std::string count = std::to_string(remaining);
+  const std::string latest = fenceKey(event);
+  const std::string fence = std::to_string(entry.fence);
+  const Reply reply = co_await redis_.run(kWriteMany, {keys.stock, keys.ledger, latest},
+                                          {sale, count, buyers, fence});
   co_return reply.integer == 1;
 }
 

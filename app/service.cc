@@ -24,8 +24,36 @@ std::vector<std::unique_ptr<DrogonRedis>> connectRedis(const Config& config, Clo
 }
 
 DrogonMySql::Options mysqlOptions(const Config& config) {
-  return {"mysql",          config.mysqlHost,     config.mysqlPort,        config.mysqlUser,
-          config.mysqlPassword, config.mysqlDatabase, config.mysqlConnections, config.mysqlTimeout};
+  // A wait for a row ends before the statement's deadline: the first says what happened, the second does not.
+  const auto lockWait = std::chrono::floor<std::chrono::seconds>(config.mysqlTimeout - Millis{500});
+  return {"mysql",
+          config.mysqlHost,
+          config.mysqlPort,
+          config.mysqlUser,
+          config.mysqlPassword,
+          config.mysqlDatabase,
+          config.mysqlConnections,
+          config.mysqlTimeout,
+          lockWait,
+          config.mysqlTls};
+}
+
+DrogonMySql::Options forUpdateOptions(const Config& config) {
+  DrogonMySql::Options options = mysqlOptions(config);
+  options.name = "mysql-for-update";
+  options.connectionsPerLoop = config.mysqlForUpdateConnections;
+  options.lockWait = std::chrono::seconds{1};  // InnoDB's least: the strategy asks again until its own limit
+  return options;
+}
+
+EtcdGateway::Options etcdOptions(const Config& config) {
+  EtcdGateway::Options options;
+  options.callTimeout = config.coordinatorTimeout;
+  if (config.etcd.empty()) return options;
+  const Address address = parseAddress("etcd", config.etcd);
+  options.host = address.host;
+  options.port = address.port;
+  return options;
 }
 
 std::vector<Redis*> nodesOf(const std::vector<std::unique_ptr<DrogonRedis>>& redis) {
@@ -43,6 +71,23 @@ Task<BackendState> askMySql(MySql& mysql) {
   }
 }
 
+// One that is not configured is no reason not to be ready: its strategy says so to whoever asks for it.
+BackendState stateOf(const ZooKeeperSession& zookeeper) {
+  if (!zookeeper.configured()) return {"zookeeper", true, "not configured"};
+  const bool up = zookeeper.up();
+  return {"zookeeper", up, up ? "up" : "not connected"};
+}
+
+Task<BackendState> askEtcd(EtcdGateway& etcd) {
+  if (!etcd.configured()) co_return BackendState{"etcd", true, "not configured"};
+  try {
+    co_await etcd.ping();
+    co_return BackendState{"etcd", true, "up"};
+  } catch (const std::exception& error) {
+    co_return BackendState{"etcd", false, error.what()};
+  }
+}
+
 }  // namespace
 
 Service::Service(Config config)
@@ -51,12 +96,32 @@ Service::Service(Config config)
       turns_(config_.localQueue),
       owners_(drogon::utils::getUuid(/*lowercase=*/true)),
       redis_(connectRedis(config_, clock_)),
-      mysql_(mysqlOptions(config_)),
+      channels_(*redis_.front(), clock_, owners_.process()),
+      mysql_(mysqlOptions(config_), clock_),
+      mysqlForUpdate_(forUpdateOptions(config_), clock_),
       redisStock_(*redis_.front()),
       mysqlStock_(mysql_),
-      backends_{config_, clock_,          turns_, metrics_,    owners_,
-                *redis_.front(), nodesOf(redis_), mysql_, redisStock_, mysqlStock_},
-      stores_{&redisStock_, &mysqlStock_} {
+      mysqlSegments_(mysql_, config_.segments),
+      segmentedStock_(nodesOf(redis_), config_.segments),
+      zookeeper_({config_.zookeeper, config_.sessionTimeout, config_.coordinatorTimeout}, clock_),
+      etcd_(etcdOptions(config_)),
+      backends_{.config = config_,
+                .clock = clock_,
+                .turns = turns_,
+                .metrics = metrics_,
+                .owners = owners_,
+                .redis = *redis_.front(),
+                .redisNodes = nodesOf(redis_),
+                .mysql = mysql_,
+                .redisStock = redisStock_,
+                .mysqlStock = mysqlStock_,
+                .channels = channels_,
+                .mysqlForUpdate = mysqlForUpdate_,
+                .mysqlSegments = mysqlSegments_,
+                .segmentedStock = segmentedStock_,
+                .zookeeper = zookeeper_,
+                .etcd = etcd_},
+      stores_{&redisStock_, &mysqlStock_, &mysqlSegments_, &segmentedStock_} {
   for (const StrategySpec& spec : catalogue())
     strategies_.try_emplace(spec.name,
                             Entry{&spec, spec.make(backends_), metrics_.of(spec.name)});
@@ -65,6 +130,15 @@ Service::Service(Config config)
 
 void Service::startOnLoop() {
   for (const auto& redis : redis_) redis->start();
+  channels_.start();
+  mysql_.start();
+  mysqlForUpdate_.start();
+  zookeeper_.start();
+  etcd_.start();
+}
+
+void Service::startStrategies() {
+  for (const auto& [name, entry] : strategies_) entry.strategy->start();
 }
 
 const Service::Entry* Service::find(std::string_view name) const {
@@ -84,6 +158,8 @@ Task<std::vector<BackendState>> Service::backendStates() {
     states.push_back({redis->name(), up, up ? "up" : "not connected"});
   }
   states.push_back(co_await askMySql(mysql_));
+  states.push_back(stateOf(zookeeper_));
+  states.push_back(co_await askEtcd(etcd_));
   co_return states;
 }
 

@@ -10,8 +10,11 @@
 
 #include "app/backends.h"
 #include "app/config.h"
+#include "app/drogon_channels.h"
 #include "app/drogon_mysql.h"
 #include "app/drogon_redis.h"
+#include "app/etcd_gateway.h"
+#include "app/zookeeper_session.h"
 #include "cache/caches.h"
 #include "locks/registry.h"
 #include "locks/turns.h"
@@ -37,6 +40,8 @@ class Service {
 
   /// On every I/O loop, once the loops run.
   void startOnLoop();
+  /// On one of them, after that.
+  void startStrategies();
 
   const Config& config() const { return config_; }
   Clock& clock() { return clock_; }
@@ -62,9 +67,15 @@ class Service {
   Metrics metrics_;
   Owners owners_;
   std::vector<std::unique_ptr<DrogonRedis>> redis_;  // main first, then the nodes
+  DrogonChannels channels_;  // of the main server
   DrogonMySql mysql_;
+  DrogonMySql mysqlForUpdate_;
   RedisStock redisStock_;
   MySqlStock mysqlStock_;
+  MySqlSegments mysqlSegments_;
+  SegmentedStock segmentedStock_;
+  ZooKeeperSession zookeeper_;
+  EtcdGateway etcd_;
   Backends backends_;
   std::vector<Store*> stores_;
   std::map<std::string, Entry, std::less<>> strategies_;

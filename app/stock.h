@@ -30,6 +30,8 @@ struct Tally {
   std::int64_t size = 0;       // seats this store was given
   std::int64_t remaining = 0;  // seats it still has; may be negative after a bad strategy
   std::vector<int> seats;      // the ledger: every seat sold, in order of sale
+  std::int64_t unavailable = 0;   // beside those: seats on servers that are away, sold or not
+  std::vector<std::string> away;  // those servers
 };
 
 /// A place that holds seats of an event and the ledger of their sales: what reset and audit see.

@@ -4,14 +4,14 @@ namespace turnstile {
 
 struct Wakeup::Awaiter {
   Wakeup& self;
-  Millis atMost;
+  Micros atMost;
 
   bool await_ready() const { return false; }
 
   bool await_suspend(std::coroutine_handle<> handle) {
     const std::lock_guard guard(self.mutex_);
     self.woken_ = std::exchange(self.pending_, false);
-    if (self.woken_ || atMost <= Millis{0}) return false;
+    if (self.woken_ || atMost <= Micros{0}) return false;
     self.waiter_ = handle;
     self.loop_ = trantor::EventLoop::getEventLoopOfCurrentThread();
     const auto round = ++self.round_;
@@ -24,7 +24,7 @@ struct Wakeup::Awaiter {
   bool await_resume() const { return self.woken_; }
 };
 
-Task<bool> Wakeup::wait(Millis atMost) { co_return co_await Awaiter{*this, atMost}; }
+Task<bool> Wakeup::wait(Micros atMost) { co_return co_await Awaiter{*this, atMost}; }
 
 void Wakeup::wake() {
   trantor::EventLoop* loop = nullptr;

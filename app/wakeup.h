@@ -18,7 +18,7 @@ class Wakeup : public std::enable_shared_from_this<Wakeup> {
   void wake();
 
   /// true: woken; false: time is up. One waiter at a time. Consumes the wake.
-  Task<bool> wait(Millis atMost);
+  Task<bool> wait(Micros atMost);
 
  private:
   struct Awaiter;

@@ -3,6 +3,7 @@
 #include <json/json.h>
 
 #include "app/errors.h"
+#include "app/mysql.h"
 #include "app/redis.h"
 
 namespace turnstile {
@@ -69,12 +70,16 @@ HttpResponsePtr errorAnswer(drogon::HttpStatusCode status, std::string_view mess
 
 HttpResponsePtr errorAnswer(const std::exception& error) {
   if (dynamic_cast<const BadRequest*>(&error)) return errorAnswer(drogon::k400BadRequest, error.what());
+  if (dynamic_cast<const Json::Exception*>(&error))  // a body nested beyond all reason
+    return errorAnswer(drogon::k400BadRequest, error.what());
   if (dynamic_cast<const UnknownEvent*>(&error)) return errorAnswer(drogon::k404NotFound, error.what());
   if (dynamic_cast<const BackendDown*>(&error)) return errorAnswer(drogon::k502BadGateway, error.what());
   if (dynamic_cast<const BackendTimeout*>(&error))
     return errorAnswer(drogon::k504GatewayTimeout, error.what());
   if (dynamic_cast<const RedisError*>(&error))
     return errorAnswer(drogon::k502BadGateway, std::string("redis: ") + error.what());
+  if (dynamic_cast<const SqlError*>(&error))
+    return errorAnswer(drogon::k502BadGateway, std::string("mysql: ") + error.what());
   return errorAnswer(drogon::k500InternalServerError, error.what());
 }
 

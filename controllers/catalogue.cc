@@ -16,7 +16,7 @@ Json::Value toJson(const StrategySpec& spec) {
   out["summary"] = spec.summary;
   out["reentrant"] = spec.reentrant;
   out["fenced"] = spec.fenced;
-  out["stocks"] = out["promises"] = out["points"] = Json::arrayValue;
+  out["stocks"] = out["promises"] = out["points"] = out["try_it"] = Json::arrayValue;
   for (const StockKind kind : spec.stocks) out["stocks"].append(std::string(toString(kind)));
   if (!spec.stocks.empty()) out["default_stock"] = std::string(toString(spec.stocks.front()));
   for (const Point point : spec.points) out["points"].append(std::string(toString(point)));
@@ -27,6 +27,7 @@ Json::Value toJson(const StrategySpec& spec) {
     one["reason"] = promise.reason;
     out["promises"].append(one);
   }
+  for (const std::string& line : spec.tryIt) out["try_it"].append(line);
   return out;
 }
 

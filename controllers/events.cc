@@ -19,11 +19,16 @@ constexpr int kMostSeats = 100'000'000;
 constexpr std::size_t kMostDoubleSeats = 1000;
 
 int seatsIn(const HttpRequestPtr& request) {
-  const auto body = request->getJsonObject();
+  // Read as JSON whatever its Content-Type says: `curl -d` says it is a form.
+  Json::Value body;
+  std::string errors;
+  const std::string_view text = request->body();
+  const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+  const bool isJson = reader->parse(text.data(), text.data() + text.size(), &body, &errors);
   const std::string allowed =
       "the body must be {\"stock\":N} with N from 0 to " + std::to_string(kMostSeats);
-  if (!body || !body->isObject() || !(*body)["stock"].isInt()) throw BadRequest(allowed);
-  const int seats = (*body)["stock"].asInt();
+  if (!isJson || !body.isObject() || !body["stock"].isInt()) throw BadRequest(allowed);
+  const int seats = body["stock"].asInt();
   if (seats < 0 || seats > kMostSeats) throw BadRequest(allowed);
   return seats;
 }
@@ -38,6 +43,7 @@ Json::Value toJson(const Audit& audit, bool withSeats) {
   out["double_sold"] = Json::Int64(audit.doubleSold);
   out["oversold"] = Json::Int64(audit.oversold);
   out["lost"] = Json::Int64(audit.lost);
+  out["unavailable"] = Json::Int64(audit.unavailable);
   out["verdict"] = std::string(toString(audit.verdict));
   out["stores"] = Json::arrayValue;
   for (const StoreAudit& store : audit.stores) {
@@ -47,6 +53,7 @@ Json::Value toJson(const Audit& audit, bool withSeats) {
     one["sold"] = Json::Int64(store.sold);
     out["stores"].append(one);
   }
+  for (const std::string& server : audit.away) out["away"].append(server);
   for (const std::string& store : audit.unreachable) out["unreachable"].append(store);
   if (withSeats) {
     out["double_seats"] = Json::arrayValue;

@@ -24,9 +24,24 @@ std::vector<Described> describedStrategies() {
       described.promises.push_back(
           {promise.condition, std::string(turnstile::toString(promise.verdict)), promise.reason});
     }
+    described.reentrant = spec.reentrant;
+    described.fenced = spec.fenced;
+    for (const auto point : spec.points) described.points.emplace_back(turnstile::toString(point));
+    described.tryIt = spec.tryIt;
     all.push_back(std::move(described));
   }
   return all;
+}
+
+std::vector<DescribedPoint> describedPoints() {
+  std::vector<DescribedPoint> all;
+  for (const auto& info : turnstile::kPoints)
+    all.push_back({std::string(info.name), std::string(info.meaning)});
+  return all;
+}
+
+std::vector<std::string> labActions() {
+  return {turnstile::kActionNames.begin(), turnstile::kActionNames.end()};
 }
 
 }  // namespace turnstile::harness

@@ -17,6 +17,9 @@ struct Described {
   std::string name, family, summary;
   std::vector<std::string> stocks;
   std::vector<Promised> promises;
+  bool reentrant = false, fenced = false;
+  std::vector<std::string> points{};  // of the lab that it passes
+  std::vector<std::string> tryIt{};   // shell lines that show its lesson
 
   // The promise for a plain sale: one-instance where there is one, else contention. nullptr:
   // nothing is promised.
@@ -24,5 +27,12 @@ struct Described {
 };
 
 std::vector<Described> describedStrategies();
+
+// A point of the lab and what it means.
+struct DescribedPoint {
+  std::string name, meaning;
+};
+std::vector<DescribedPoint> describedPoints();
+std::vector<std::string> labActions();
 
 }  // namespace turnstile::harness

@@ -6,6 +6,7 @@
 
 #include "loadtest/cache.h"
 #include "loadtest/compare.h"
+#include "loadtest/strategies_doc.h"
 #include "loadtest/report_command.h"
 
 int main(int argc, char** argv) {
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
   addCache(app, command, exitCode);
+  addStrategiesDoc(app);
   addReport(app, exitCode);
   try {
     app.parse(argc, argv);

@@ -5,6 +5,12 @@ namespace turnstile {
 Task<Sale> sellUnguarded(const Backends& backends, StrategyMetrics& metrics, SaleRequest request,
                          std::string_view strategy, const Lease* lease, bool checkLease) {
   Stock& stock = backends.stock(request.stock);
+  return sellUnguarded(backends, stock, metrics, std::move(request), strategy, lease, checkLease);
+}
+
+Task<Sale> sellUnguarded(const Backends& backends, Stock& stock, StrategyMetrics& metrics,
+                         SaleRequest request, std::string_view strategy, const Lease* lease,
+                         bool checkLease) {
   const std::uint64_t granted = lease ? lease->fence() : 0;
   const std::uint64_t fence = request.lab.fencing() ? granted : 0;
 
@@ -59,7 +65,9 @@ Task<Sale> GuardedSale::sell(SaleRequest request) {
   };
   const auto nested = [&](const Lease&) -> Task<Sale> {
     // The same owner asks again: a reentrant lock counts up, any other answers busy in time.
-    const auto inner = co_await withLock(recipe, *driver_, lock, criticalSection);
+    LockRequest again = lock;
+    again.reentry = true;
+    const auto inner = co_await withLock(recipe, *driver_, std::move(again), criticalSection);
     co_return inner.value_or(Sale::busy());
   };
   std::optional<Sale> sale;

@@ -14,6 +14,10 @@ namespace turnstile {
 /// still a gap, which is the lesson of locks without a fence.
 Task<Sale> sellUnguarded(const Backends& backends, StrategyMetrics& metrics, SaleRequest request,
                          std::string_view strategy, const Lease* lease, bool checkLease);
+/// The same from a stock of the caller's, whatever `request.stock` says.
+Task<Sale> sellUnguarded(const Backends& backends, Stock& stock, StrategyMetrics& metrics,
+                         SaleRequest request, std::string_view strategy, const Lease* lease,
+                         bool checkLease);
 
 class GuardedSale final : public Strategy {
  public:
@@ -27,6 +31,7 @@ class GuardedSale final : public Strategy {
 
   Task<Sale> sell(SaleRequest request) override;
   Task<> reset(std::string event) override;
+  void start() override { driver_->start(); }
 
   /// The lock alone. After this the sale has none and may only be destroyed.
   std::unique_ptr<LockDriver> takeDriver() { return std::move(driver_); }

@@ -19,10 +19,12 @@ namespace turnstile {
 enum class Point : std::uint8_t {
   afterAcquire,
   betweenSetnxExpire,
+  betweenGetGetset,
   beforeWrite,
   afterWrite,
   betweenCompareDelete,
   unlockReply,
+  beforeWait,
   beforeFill,
 };
 
@@ -35,12 +37,16 @@ inline constexpr std::array kPoints{
     PointInfo{Point::afterAcquire, "after-acquire", "the lock is held, nothing was read yet"},
     PointInfo{Point::betweenSetnxExpire, "between-setnx-expire",
               "the lock key exists and has no time to live yet"},
+    PointInfo{Point::betweenGetGetset, "between-get-getset",
+              "a lock past its time was seen and is not taken over yet"},
     PointInfo{Point::beforeWrite, "before-write",
               "the count was read, the lease was checked, nothing was written yet"},
     PointInfo{Point::afterWrite, "after-write", "the sale is written, the lock is still held"},
     PointInfo{Point::betweenCompareDelete, "between-compare-delete",
               "the owner was compared, the lock is not deleted yet"},
     PointInfo{Point::unlockReply, "unlock-reply", "the lock is released, the reply not yet seen"},
+    PointInfo{Point::beforeWait, "before-wait",
+              "the lock was refused for the first time, nobody listens for its release yet"},
     PointInfo{Point::beforeFill, "before-fill",
               "GET /products: the database was read, the cache is not filled yet"},
 };
@@ -76,6 +82,8 @@ class Lab {
   Lab() = default;  // closed
   Lab(Plan plan, Clock& clock) : plan_(std::make_shared<const Plan>(std::move(plan))), clock_(&clock) {}
 
+  /// No plan: every point is passed, so whoever serves many may skip the question.
+  bool closed() const { return !plan_; }
   bool nested() const { return plan_ && plan_->nested; }
   bool fencing() const { return !plan_ || plan_->fencing; }
 

@@ -21,13 +21,18 @@ struct LockRequest {
   Millis wait{0};
   TimePoint deadline;
   Lab lab;
+  bool reentry = false;  // this owner holds the lock already and asks again
   Turn* turn = nullptr;  // our place among this process's waiters, while waiting
+  int refusals = 0;      // so far
+  /// A driver's note from a refused attempt to the wait after it: the holder's lease ends by then.
+  mutable std::optional<Millis> endsWithin;
 };
 
 struct Grant {
   std::string owner;
   std::uint64_t fence = 0;  // 0: this lock has none
   Millis validFor{0};       // from the moment before the attempt was sent; 0: no end
+  std::string releaseId{};  // of this grant's release, where the backend recognises a repeated one
 };
 
 class LockDriver {
@@ -54,15 +59,40 @@ class LockDriver {
     return Millis{0};
   }
 
+  /// Whether the lock is still ours as far as this process can tell without asking: for locks that live as
+  /// long as a session does. Asked by Lease::lost().
+  virtual bool stillHeld(const LockRequest& request) const {
+    (void)request;
+    return true;
+  }
+
   /// The waiter gave up (time ran out): leave no trace, for instance in a queue.
   virtual Task<> abandon(const LockRequest& request) {
     (void)request;
     co_return;
   }
 
+  /// How often the recipe sends a release before it leaves the lock to expire. More than once only where
+  /// a release whose reply was lost may be repeated without freeing twice.
+  virtual int releaseAttempts() const { return 1; }
+
+  /// An attempt sent after a release reaches the backend after it: the next waiter of this process need
+  /// not wait for the reply.
+  virtual bool releaseIsOrdered() const { return false; }
+
+  /// Every request has a place of its own at the backend, so none queues in this process first.
+  virtual bool queuesItself() const { return false; }
+
   /// Two rungs of the ladder are known for what they do not do. No other driver overrides these.
   virtual bool releasesOnException() const { return true; }
   virtual bool releasesWhenRefused() const { return false; }
+
+  /// May an attempt without a reply be taken back by release()? Not where release() deletes a lock
+  /// whoever holds it: then what the attempt left behind stays.
+  virtual bool canTakeBack() const { return true; }
+
+  /// Once, on an event loop, when the loops run: for work beside the locking.
+  virtual void start() {}
 
   /// Deletes the lock whoever holds it: for PUT /events.
   virtual Task<> reset(std::string name) = 0;

@@ -2,16 +2,10 @@
 // critical section, and a sale costs one round trip.
 #include "app/backends.h"
 #include "locks/registry.h"
+#include "locks/sell_one.h"
 
 namespace turnstile::strategies {
 namespace {
-
-// Reply: the seat sold, or 0 when there is none.
-const StockScript kSellOne(R"lua(
-local seat = remaining()
-if seat <= 0 then return 0 end
-take(seat)
-return seat)lua");
 
 class RedisLua final : public Strategy {
  public:

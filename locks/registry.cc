@@ -5,11 +5,37 @@
 #include "locks/guarded_sale.h"
 
 // One line a strategy. Each names a function `StrategySpec <name>()` in the file locks/<name>.cc.
-#define TURNSTILE_STRATEGIES(X) \
-  X(none)                       \
-  X(local_mutex)                \
-  X(redis_set_ex_lua)           \
-  X(redis_lua)
+#define TURNSTILE_STRATEGIES(X)    \
+  X(none)                          \
+  X(local_mutex)                   \
+  X(redis_setnx)                   \
+  X(redis_setnx_finally)           \
+  X(redis_setnx_finally_unguarded) \
+  X(redis_setnx_expire)            \
+  X(redis_setnx_getset)            \
+  X(redis_set_ex)                  \
+  X(redis_set_ex_owner)            \
+  X(redis_set_ex_lua)              \
+  X(redis_watchdog)                \
+  X(redis_redisson)                \
+  X(redis_fair)                    \
+  X(redis_fenced)                  \
+  X(redis_redlock)                 \
+  X(redis_multilock)               \
+  X(redis_cas)                     \
+  X(redis_decr)                    \
+  X(redis_lua)                     \
+  X(segmented_lock)                \
+  X(segmented_lua)                 \
+  X(combining)                     \
+  X(cohort)                        \
+  X(mysql_unique_index)            \
+  X(mysql_for_update)              \
+  X(mysql_optimistic)              \
+  X(mysql_conditional)             \
+  X(mysql_segmented)               \
+  X(zookeeper)                     \
+  X(etcd)
 
 namespace turnstile {
 
@@ -54,11 +80,16 @@ const Promise* StrategySpec::promise(std::string_view condition) const {
 
 std::string_view toString(Verdict verdict) {
   switch (verdict) {
-    case Verdict::safe: return "safe";
-    case Verdict::oversold: return "oversold";
-    case Verdict::lost: return "lost";
-    case Verdict::stuck: return "stuck";
-    case Verdict::unknown: break;
+    case Verdict::safe:
+      return "safe";
+    case Verdict::oversold:
+      return "oversold";
+    case Verdict::lost:
+      return "lost";
+    case Verdict::stuck:
+      return "stuck";
+    case Verdict::unknown:
+      break;
   }
   return "unknown";
 }

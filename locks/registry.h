@@ -39,6 +39,7 @@ struct StrategySpec {
   bool fenced = false;
   std::vector<Point> points{};  // of the lab that it passes
   std::vector<Promise> promises{};
+  std::vector<std::string> tryIt{};  // its lesson by hand: lines for a shell, see docs/strategies.md
   std::function<std::unique_ptr<Strategy>(const Backends&)> make{};
 
   const Promise* promise(std::string_view condition) const;

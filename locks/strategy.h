@@ -42,6 +42,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual Task<Sale> sell(SaleRequest request) = 0;
+  /// Once, on an event loop, when the loops run: for work beside the sales.
+  virtual void start() {}
   /// Forgets what this strategy keeps for an event beside the stock: locks, queues, caches.
   virtual Task<> reset(std::string event) {
     (void)event;

@@ -21,8 +21,8 @@ Turn::~Turn() {
 }
 
 Task<std::optional<Turn>> Turns::take(std::string name, Millis atMost) {
+  if (!enabled_) co_return unqueued(std::move(name));
   auto me = std::make_shared<Wakeup>();
-  if (!enabled_) co_return Turn(nullptr, std::move(name), std::move(me));
   {
     const std::lock_guard guard(mutex_);
     Queue& queue = queues_[name];

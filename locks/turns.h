@@ -42,6 +42,11 @@ class Turns {
   /// `enabled` false lets everyone contend at once: the herd, for comparison.
   explicit Turns(bool enabled) : enabled_(enabled) {}
 
+  /// Of a request that must not wait behind others: contends at once.
+  static Turn unqueued(std::string name) {
+    return Turn(nullptr, std::move(name), std::make_shared<Wakeup>());
+  }
+
   /// In order of arrival. nullopt: not in time.
   Task<std::optional<Turn>> take(std::string name, Millis atMost);
 

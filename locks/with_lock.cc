@@ -51,7 +51,7 @@ Task<std::optional<Grant>> tryOnce(const Recipe& recipe, LockDriver& driver,
   } catch (const BackendTimeout& timeout) {
     unanswered = timeout.backend;
   }
-  co_await takeBack(driver, request);
+  if (driver.canTakeBack()) co_await takeBack(driver, request);
   throw BackendDown(unanswered, "no reply to an attempt to lock; nothing was sold");
 }
 
@@ -73,7 +73,12 @@ Task<std::optional<Lease>> acquire(Recipe recipe, LockDriver& driver, LockReques
   const auto request = std::make_shared<LockRequest>(std::move(asked));
   const TimePoint start = recipe.clock.now();
   const TimePoint until = std::min(start + request->wait, request->deadline);
-  std::optional<Turn> turn = co_await recipe.turns.take(request->name, left(until, start));
+  std::optional<Turn> turn;
+  // Whoever holds the lock already must not queue behind those who wait for it.
+  if (driver.queuesItself() || request->reentry)
+    turn = Turns::unqueued(request->name);
+  else
+    turn = co_await recipe.turns.take(request->name, left(until, start));
   if (!turn) co_return std::nullopt;
   request->turn = &*turn;
   for (;;) {
@@ -85,8 +90,10 @@ Task<std::optional<Lease>> acquire(Recipe recipe, LockDriver& driver, LockReques
       request->turn = nullptr;
       co_return Lease(recipe, driver, request, std::move(*grant), sent);
     }
+    ++request->refusals;
     if (driver.releasesWhenRefused()) co_await takeBack(driver, *request);
     if (now >= until) break;
+    if (request->refusals == 1) co_await request->lab.pass(Point::beforeWait);
     co_await driver.awaitRelease(*request, left(until, now));
   }
   co_await driver.abandon(*request);
@@ -115,7 +122,8 @@ Lease::~Lease() {
 std::uint64_t Lease::fence() const { return state_->grant.fence; }
 
 bool Lease::lost() const {
-  return state_->refused || state_->recipe.clock.now() >= state_->validUntil;
+  return state_->refused || state_->recipe.clock.now() >= state_->validUntil ||
+         !state_->driver.stillHeld(*state_->request);
 }
 
 void Lease::disown() {
@@ -125,14 +133,26 @@ void Lease::disown() {
 
 Task<> Lease::release() {
   const auto state = state_;
+  const LockRequest& request = *state->request;
   disown();
-  try {
-    co_await state->driver.release(*state->request, state->grant);
-  } catch (const std::exception& error) {
-    state->recipe.metrics.releaseFailed.add();
-    LOG_DEBUG << "lock " << state->request->name << " not released: " << error.what();
+  // A wake-up runs when this step is over: once the first release was sent.
+  if (state->driver.releaseIsOrdered()) state->recipe.turns.released(request.name);
+  const int most = state->driver.releaseAttempts();
+  bool answered = false;
+  for (int attempt = 1; attempt <= most && !answered; ++attempt) {
+    try {
+      co_await state->driver.release(request, state->grant);
+      if (attempt == 1) co_await request.lab.pass(Point::unlockReply);  // only one reply gets lost
+      answered = true;
+    } catch (const BackendTimeout& error) {
+      LOG_DEBUG << "lock " << request.name << ", release " << attempt << ": " << error.what();
+    } catch (const std::exception& error) {
+      LOG_DEBUG << "lock " << request.name << " not released: " << error.what();
+      break;
+    }
   }
-  state->recipe.turns.released(state->request->name);
+  if (!answered) state->recipe.metrics.releaseFailed.add();
+  if (!state->driver.releaseIsOrdered()) state->recipe.turns.released(request.name);
 }
 
 Task<> Lease::keepRenewing(std::shared_ptr<State> state, Millis every) {

@@ -34,7 +34,8 @@ class Lease {
   Lease& operator=(Lease&&) noexcept = default;  // only onto an empty one
 
   std::uint64_t fence() const;
-  /// A renewal was refused, or the time the backend gave us is over: someone else may hold the lock.
+  /// A renewal was refused, the time the backend gave us is over, or the session the lock lives in:
+  /// someone else may hold it.
   bool lost() const;
 
   Task<> release();

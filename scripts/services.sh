@@ -154,12 +154,14 @@ start_issuer() {
   launch issuer env -C "$RUN/data/issuer" "$(dirname "$SERVER")/turnstile-issuer" --port "$(port_of issuer)"
 }
 
+# Half the cores: the instances, Redis and the load generator share them. On two cores, one worker sold more than two.
 write_nginx_conf() {
-  local user=- servers=() app
+  local user=- servers=() app cores
+  cores=$(nproc)
   ((EUID != 0)) || user=www-data
   for app in $(apps "$((INSTANCES > 0 ? INSTANCES : 1))"); do servers+=("127.0.0.1:$(port_of "$app")"); done
   mkdir -p "$RUN/data/nginx"
-  "$TURNSTILE_ROOT/scripts/nginx-conf" "127.0.0.1:$BASE" "$RUN/data/nginx" "${TURNSTILE_NGINX_WORKERS:-auto}" "$user" \
+  "$TURNSTILE_ROOT/scripts/nginx-conf" "127.0.0.1:$BASE" "$RUN/data/nginx" "${TURNSTILE_NGINX_WORKERS:-$((cores > 3 ? cores / 2 : 1))}" "$user" \
     "${servers[@]}" >"$RUN/nginx.conf"
 }
 

@@ -1,0 +1,84 @@
+#include "tests/support/guards.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "loadtest/child_process.h"
+
+namespace turnstile::test {
+namespace {
+
+constexpr int kInstances = 3;
+
+void stackUp(const std::vector<std::string>& settings) {
+  std::vector<std::string> argv{std::string(std::getenv("TURNSTILE_ROOT")) + "/scripts/stack", "up",
+                                "--no-build", "--base-port", std::to_string(portOf("nginx"))};
+  for (const std::string& setting : settings) {
+    argv.push_back("--app-env");
+    argv.push_back(setting);
+  }
+  const auto done = harness::runToEnd(argv, milliseconds{120'000});
+  if (done.exitCode != 0) throw std::runtime_error("stack up: " + done.output);
+}
+
+}  // namespace
+
+bool sees(int instance, const std::string& backend) {
+  if (instance == 0) {
+    for (int i = 1; i <= kInstances; ++i)
+      if (!sees(i, backend)) return false;
+    return true;
+  }
+  const Answer answer = request("GET", "/readyz", {}, false, instance);
+  return answer.json["backends"][backend].asString() == "up";
+}
+
+BroughtBack::~BroughtBack() {
+  for (const std::string& service : services_) {
+    try {
+      if (!serviceRuns(service)) startService(service);
+      if (service.starts_with("redis-") && !eventually([&] { return sees(0, service); }))
+        ADD_FAILURE() << "not every instance sees " << service << " again";
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << service << " was not brought back: " << error.what();
+    }
+  }
+}
+
+InstancesWith::InstancesWith(const std::vector<std::string>& settings) { stackUp(settings); }
+
+InstancesWith::~InstancesWith() {
+  try {
+    stackUp({"none"});
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+Frozen::Frozen(std::string service) : service_(std::move(service)) { signalService(service_, SIGSTOP); }
+
+Frozen::~Frozen() { thaw(); }
+
+void Frozen::thaw() {
+  if (std::exchange(frozen_, false)) signalService(service_, SIGCONT);
+}
+
+long calls(const std::string& service, const std::string& command) {
+  const std::string stats = redis(service, {"INFO", "commandstats"}).value_or("");
+  const std::string name = "cmdstat_" + command + ":calls=";
+  const auto at = stats.find(name);
+  return at == std::string::npos ? 0 : std::stol(stats.substr(at + name.size()));
+}
+
+std::vector<std::string> buyersInOrder(const std::string& event) {
+  std::vector<std::string> buyers;
+  std::istringstream lines(
+      redis("redis-main", {"LRANGE", "event:{" + event + "}:ledger", "0", "-1"}).value_or(""));
+  for (std::string line; std::getline(lines, line);) buyers.push_back(line.substr(line.rfind('|') + 1));
+  return buyers;
+}
+
+}  // namespace turnstile::test
