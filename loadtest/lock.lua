@@ -64,7 +64,7 @@ end
 
 function response(status, headers, body)
   count[status] = (count[status] or 0) + 1
-  if status ~= 200 and not OUTCOME[status] and not firstError then firstError = status .. " " .. body end
+  if status ~= 200 and not OUTCOME[status] and not firstError then firstError = status .. " " .. body:gsub("%s+$", "") end
 end
 
 function responseWithSeats(status, headers, body)
@@ -72,7 +72,7 @@ function responseWithSeats(status, headers, body)
   if status == 200 then
     seats[#seats + 1] = tonumber(body:match('"seat":(%-?%d+)'))
   elseif not OUTCOME[status] and not firstError then
-    firstError = status .. " " .. body
+    firstError = status .. " " .. body:gsub("%s+$", "")
   end
 end
 

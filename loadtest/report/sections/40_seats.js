@@ -4,9 +4,10 @@
 
   // Seats are handed out from the highest number down; the window begins at the highest seat sold twice.
   const windowOf = audit => {
-    if (audit.stock <= most * 2) return [audit.stock, 1];
     const top = Math.max(...audit.double_seats);
-    return [top, Math.max(1, top - most + 1)];
+    // the list is cut at 1000 seats: beyond what it covers, a seat sold twice would look like one sold once
+    if (audit.double_seats.length >= 1000) return [top, Math.max(Math.min(...audit.double_seats), top - most + 1)];
+    return audit.stock <= most * 2 ? [audit.stock, 1] : [top, Math.max(1, top - most + 1)];
   };
 
   const paint = (canvas, audit, [top, bottom]) => {

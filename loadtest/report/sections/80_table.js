@@ -1,11 +1,12 @@
 // Everything in figures, with what each strategy is and why its verdict was to be expected; then the locks' own figures.
 {
   const { element, thousands, ratio, millis, percent, spread } = Report;
+  const sentence = text => text[0].toUpperCase() + text.slice(1).replace(/\.?$/, '.');
   const cell = (label, text, cls = '') => element('td', { 'data-label': label, class: cls }, text);
 
   const figuresRow = (results, sellOut) => row => {
     const measured = row.sales_per_second.rounds > 0, dash = text => measured ? text : '–';
-    return element('tr', {},
+    const figures = element('tr', { class: 'figures' },
       element('td', {}, element('b', {}, row.strategy), row.tied_with_above ? element('small', { title: 'within the noise of the row above' }, ' ≈') : null),
       cell('sales/s', dash(thousands(row.sales_per_second.median))),
       cell(sellOut ? 'to empty' : '±', dash(sellOut ? row.seconds_to_empty.toFixed(2) + ' s' : spread(row.sales_per_second))),
@@ -18,14 +19,14 @@
       cell('double', thousands(row.double_sold)),
       cell('lost', thousands(row.lost)),
       element('td', { class: 'text', 'data-label': 'verdict' }, element('span', { class: `verdict ${row.verdict}` }, row.verdict)),
-      element('td', { class: 'text', 'data-label': 'promised' }, row.promised || '–', row.promise === 'broken' ? element('b', { class: 'verdict oversold' }, ' broken') : null),
-      element('td', { class: 'about' }, Report.described(results, row.strategy).summary + '.',
-        element('br'), element('small', {}, row.reason ? `${row.reason}. ` : '', row.promised_reason ? `Promised because ${row.promised_reason}.` : ''),
-        ...row.warnings.flatMap(w => [element('br'), element('small', {}, `Note: ${w}.`)])));
+      element('td', { class: 'text', 'data-label': 'promised' }, row.promised || '–', row.promise === 'broken' ? element('b', { class: 'verdict oversold' }, ' broken') : null));
+    const sentences = [Report.described(results, row.strategy).summary, row.reason, row.promised_reason && `${row.promised} is promised: ${row.promised_reason}`, ...row.warnings];
+    const about = element('tr', { class: 'note' }, element('td', { class: 'about', colspan: 13 }, sentences.filter(Boolean).map(sentence).join(' ')));
+    return [figures, about];
   };
 
   const table = (heads, rows) => element('div', { class: 'scroll' }, element('table', { class: 'cards' },
-    element('thead', {}, element('tr', {}, ...heads.map(h => element('th', { class: ['verdict', 'promised', 'what it is'].includes(h) ? 'text' : '' }, h)))),
+    element('thead', {}, element('tr', {}, ...heads.map(h => element('th', { class: ['verdict', 'promised', 'share per instance'].includes(h) ? 'text' : '' }, h)))),
     element('tbody', {}, ...rows)));
 
   Report.section({
@@ -36,8 +37,8 @@
     draw(root, { results }) {
       const sellOut = results.options.mode === 'sell-out';
       Report.perPoint(root, results, (body, point) => body.append(table(
-        ['strategy', 'sales/s', sellOut ? 'to empty' : '±', 'of ceiling', 'of best', 'p50 ms', 'p99 ms', 'busy', 'sold', 'double', 'lost', 'verdict', 'promised', 'what it is'],
-        Report.rowsAt(results, point).map(figuresRow(results, sellOut)))));
+        ['strategy', 'sales/s', sellOut ? 'to empty' : '±', 'of ceiling', 'of best', 'p50 ms', 'p99 ms', 'busy', 'sold', 'double', 'lost', 'verdict', 'promised'],
+        Report.rowsAt(results, point).flatMap(figuresRow(results, sellOut)))));
     },
   });
 
