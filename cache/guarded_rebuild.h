@@ -1,7 +1,7 @@
-// A rebuild that only one in the whole fleet does: under a lock of the ladder (setting cache-lock), after
-// looking once more whether another has just done it. The lock saves work, it protects no data: should
-// it be lost (its holder killed, or slower than cache-lock-ttl-ms), the next one rebuilds again, and both
-// write what the database said.
+// A rebuild that only one in the whole fleet does: under a lock of the ladder (setting cache-lock),
+// after looking once more whether another has just done it. The lock saves work, it protects no
+// data: should it be lost (its holder killed, or slower than cache-lock-ttl-ms), the next one
+// rebuilds again, and both write what the database said.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// One rebuild an instance: of all requests of this process that miss, the first reads the database and the
-// others get what it got. No lock, no round trip; the database sees as many readers as there are instances.
+// One rebuild an instance: of all requests of this process that miss, the first reads the database
+// and the others get what it got. No lock, no round trip; the database sees as many readers as
+// there are instances.
 #include "app/backends.h"
 #include "cache/policy.h"
 #include "cache/rebuild.h"

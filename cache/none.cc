@@ -1,5 +1,6 @@
-// No care at all: every miss reads the database. In the moment a hot key expires, every request under way
-// is a miss: the stampede the other policies are there to prevent, and the control they are compared with.
+// No care at all: every miss reads the database. In the moment a hot key expires, every request
+// under way is a miss: the stampede the other policies are there to prevent, and the control they
+// are compared with.
 #include "cache/policy.h"
 #include "cache/rebuild.h"
 

@@ -1,6 +1,6 @@
 // How a hot key is kept in Redis, and above all what happens in the moment it expires under load. A
-// policy is one file here plus one line in cache/registry.cc; GET /cache/{key}?policy=… picks it, and
-// docs/caches.md compares them.
+// policy is one file here plus one line in cache/registry.cc; GET /cache/{key}?policy=… picks it,
+// and docs/caches.md compares them.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct CacheRequest {
 };
 
 struct CacheAnswer {
-  /// cache: fresh from Redis. stale: served past its time while another rebuilds. database: this request
-  /// rebuilt it or waited for the one who did. busy: it waited in vain.
+  /// cache: fresh from Redis. stale: served past its time while another rebuilds. database: this
+  /// request rebuilt it or waited for the one who did. busy: it waited in vain.
   enum class Source : std::uint8_t { cache, stale, database, busy };
   Source source = Source::busy;
   Cached entry;

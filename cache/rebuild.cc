@@ -24,7 +24,8 @@ Task<Cached> Rebuild::read(std::string key) {
 }
 
 Task<> Rebuild::store(std::string key, Cached entry) {
-  const Millis staleFor = entry.absent ? Millis{0} : staleFor_;  // news of a new product must not wait
+  const Millis staleFor =
+      entry.absent ? Millis{0} : staleFor_;  // news of a new product must not wait
   try {
     co_await store_.write(key, std::move(entry), staleFor);
   } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
-// GET /cache/{key}?policy=… reads a product through the cache; DELETE (admin) lets it expire now, as the
-// policy understands expiry. GET /cache lists the policies and the settings they run with.
+// GET /cache/{key}?policy=… reads a product through the cache; DELETE (admin) lets it expire now,
+// as the policy understands expiry. GET /cache lists the policies and the settings they run with.
 #include <drogon/drogon.h>
 #include <json/json.h>
 
@@ -17,10 +17,14 @@ using drogon::HttpResponsePtr;
 
 std::string_view nameOf(CacheAnswer::Source source) {
   switch (source) {
-    case CacheAnswer::Source::cache: return "cache";
-    case CacheAnswer::Source::stale: return "stale";
-    case CacheAnswer::Source::database: return "database";
-    case CacheAnswer::Source::busy: break;
+    case CacheAnswer::Source::cache:
+      return "cache";
+    case CacheAnswer::Source::stale:
+      return "stale";
+    case CacheAnswer::Source::database:
+      return "database";
+    case CacheAnswer::Source::busy:
+      break;
   }
   return "busy";
 }
@@ -37,7 +41,9 @@ HttpResponsePtr answer(const CacheAnswer& found, const std::string& key, const s
   if (busy)
     body.append(R"(,"error":"nobody rebuilt it before the deadline; try again"})");
   else if (found.entry.absent)
-    body.append(R"(,"error":"no such product; PUT /products/)").append(key).append(R"( creates it"})");
+    body.append(R"(,"error":"no such product; PUT /products/)")
+        .append(key)
+        .append(R"( creates it"})");
   else
     body.append(R"(,"product":)").append(found.entry.product).append("}");
   const auto status = busy                 ? drogon::k503ServiceUnavailable
@@ -56,8 +62,10 @@ struct Asked {
 Asked parse(std::string_view query) {
   Asked asked;
   eachParameter(query, [&](std::string_view name, std::string_view value) {
-    if (name == "policy") asked.policy = checkedName(name, value);
-    else if (name == "fault") asked.faults = parseFaults(value);
+    if (name == "policy")
+      asked.policy = checkedName(name, value);
+    else if (name == "fault")
+      asked.faults = parseFaults(value);
     else
       throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
                        "'; allowed: policy; with the admin token and the lab open also: fault");
@@ -74,7 +82,8 @@ const Caches::Entry& chosen(Service& service, const Asked& asked) {
 
 Task<HttpResponsePtr> expire(Service& service, HttpRequestPtr request, std::string key) {
   if (!isAdmin(request, service.config().adminToken))
-    co_return errorAnswer(drogon::k403Forbidden, "DELETE needs Authorization: Bearer <admin token>");
+    co_return errorAnswer(drogon::k403Forbidden,
+                          "DELETE needs Authorization: Bearer <admin token>");
   const Caches::Entry& entry = chosen(service, parse(request->query()));
   const Millis left = co_await entry.policy->expire(std::move(key));
   co_return json(drogon::k200OK, R"({"expires_in_ms":)" + std::to_string(left.count()) + "}");
@@ -89,8 +98,9 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request, std::stri
     CacheRequest wish;
     if (!asked.faults.empty()) {
       if (!service.config().lab || !isAdmin(request, service.config().adminToken))
-        co_return errorAnswer(drogon::k403Forbidden,
-                              "fault needs Authorization: Bearer <admin token> and the setting lab");
+        co_return errorAnswer(
+            drogon::k403Forbidden,
+            "fault needs Authorization: Bearer <admin token> and the setting lab");
       Lab::Plan plan;
       plan.faults = std::move(asked.faults);
       wish.lab = Lab(std::move(plan), service.clock());
@@ -129,8 +139,8 @@ std::string policies(const Config& config) {
 void routeCache(Service& service) {
   drogon::app().registerHandler(
       "/cache",
-      [text = policies(service.config())](
-          const HttpRequestPtr&, std::function<void(const HttpResponsePtr&)>&& callback) {
+      [text = policies(service.config())](const HttpRequestPtr&,
+                                          std::function<void(const HttpResponsePtr&)>&& callback) {
         callback(json(drogon::k200OK, text));
       },
       {drogon::Get});

@@ -1,5 +1,6 @@
-// One hot key, 256 connections, three instances, a rebuild of 200 ms, ten expiries in a row: what each policy
-// costs the database is what it promised. `none` must stampede, so this suite is known to be able to fail.
+// One hot key, 256 connections, three instances, a rebuild of 200 ms, ten expiries in a row: what
+// each policy costs the database is what it promised. `none` must stampede, so this suite is known
+// to be able to fail.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -66,16 +67,18 @@ TEST_P(HotKey, CostsTheDatabaseWhatWasPromisedTenTimesInARow) {
 INSTANTIATE_TEST_SUITE_P(Policies, HotKey, testing::ValuesIn(everyPolicy()), nameOf);
 
 // Reads `key` through nginx with many connections until `times` were answered; answers by status.
-std::map<int, int> readMany(const std::string& key, const std::string& policy, int connections, int times) {
+std::map<int, int> readMany(const std::string& key, const std::string& policy, int connections,
+                            int times) {
   std::map<int, int> statuses;
   int asked = 0;
   const std::string text = harness::requestText("GET", "/cache/" + key + "?policy=" + policy);
   harness::KeepAlive* self = nullptr;
-  harness::KeepAlive clients(std::vector<int>(static_cast<std::size_t>(connections), portOf("nginx")),
-                             [&](const harness::Shot& shot) {
-                               ++statuses[shot.status];
-                               if (asked < times) ++asked, self->send(shot.connection, text);
-                             });
+  harness::KeepAlive clients(
+      std::vector<int>(static_cast<std::size_t>(connections), portOf("nginx")),
+      [&](const harness::Shot& shot) {
+        ++statuses[shot.status];
+        if (asked < times) ++asked, self->send(shot.connection, text);
+      });
   self = &clients;
   for (int i = 0; i < connections && asked < times; ++i) ++asked, clients.send(i, text);
   EXPECT_TRUE(clients.run(std::chrono::steady_clock::now() + std::chrono::seconds{60}));
@@ -93,11 +96,13 @@ TEST_P(AbsentKey, CostsTheDatabaseOneReadPerAbsenceTtl) {
 
   const auto statuses = readMany(key, policy, 64, 10'000);
 
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   EXPECT_EQ(statuses, (std::map<int, int>{{404, 10'000}}));
   const double reads = cacheCount("db_reads_total", policy) - before;
   EXPECT_GE(reads, 1);
-  EXPECT_LE(reads, std::floor(ms / ttl) + 1) << "in " << ms << " ms, with an absence TTL of " << ttl;
+  EXPECT_LE(reads, std::floor(ms / ttl) + 1)
+      << "in " << ms << " ms, with an absence TTL of " << ttl;
 }
 INSTANTIATE_TEST_SUITE_P(Policies, AbsentKey, testing::Values("mutex", "logical-expiry"), nameOf);
 
