@@ -17,7 +17,6 @@ class Service {
       : basePort_(basePort), token_(std::move(adminToken)) {}
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(basePort_); }
-  bool answers() const;  // nginx and an instance behind it
   void resetEvent(const std::string& event, long stock) const;
   Audit audit(const std::string& event, bool withSeats = false) const;
 
