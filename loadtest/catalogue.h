@@ -25,4 +25,6 @@ struct Described {
 
 std::vector<Described> describedStrategies();
 
+std::string framework();  // what the server is built on: "Drogon 1.9.13"
+
 }  // namespace turnstile::harness

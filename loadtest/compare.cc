@@ -193,7 +193,7 @@ int compare(CompareOptions options, const std::vector<std::string>& command) try
   results.startedAt = utcNow();
 
   const OutputDir out(root, options.out);
-  std::fprintf(stderr, "%zu strategies, %d rounds, %d runs of %g s, seed %llu\n",
+  std::fprintf(stderr, "%zu strategies, rounds: %d, runs: %d of %g s, seed %llu\n",
                results.catalogue.size(), options.rounds, results.plannedRuns, options.duration,
                static_cast<unsigned long long>(options.seed));
   Comparison(results, stack, out, html, root / "loadtest" / "lock.lua").run(points);

@@ -34,7 +34,7 @@ void Progress::begin(const Run& run) {
 }
 
 void Progress::live(double salesPerSecond) {
-  show(current_ + "  " + thousands(salesPerSecond) + "/s  " + timeLeft());
+  show(current_ + "  " + thousands(salesPerSecond) + " sales/s  " + timeLeft());
 }
 
 // Rewrites the line. Never longer than the terminal is wide: a wrapped line cannot be rewritten.
