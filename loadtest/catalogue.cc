@@ -1,5 +1,7 @@
 #include "loadtest/catalogue.h"
 
+#include <drogon/HttpAppFramework.h>
+
 #include "locks/registry.h"
 
 namespace turnstile::harness {
@@ -14,6 +16,8 @@ const Promised* Described::forInstances(int instances) const {
   const Promised* alone = instances == 1 ? find("one-instance") : nullptr;
   return alone ? alone : find("contention");
 }
+
+std::string framework() { return "Drogon " + drogon::getVersion(); }
 
 std::vector<Described> describedStrategies() {
   std::vector<Described> all;

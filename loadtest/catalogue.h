@@ -34,5 +34,6 @@ struct DescribedPoint {
 };
 std::vector<DescribedPoint> describedPoints();
 std::vector<std::string> labActions();
+std::string framework();  // what the server is built on: "Drogon 1.9.13"
 
 }  // namespace turnstile::harness

@@ -67,7 +67,7 @@ class Comparison {
         out_(out),
         html_(html),
         script_(std::move(script)),
-        progress_(results.plannedRuns, results.options.rounds) {}
+        progress_(results.plannedRuns, results.options.rounds, results.options.scan.has_value()) {}
 
   void run(const std::vector<Point>& points) {
     for (const Point& point : points) {
@@ -134,9 +134,7 @@ void printTables(const Results& results, const Summary& summary) {
     std::vector<Row> rows;
     std::copy_if(summary.rows.begin(), summary.rows.end(), std::back_inserter(rows),
                  [&](const Row& row) { return row.point == ceiling.point; });
-    std::printf("\n%s; ceiling (/ping): %s answers/s %s\n\n", describe(ceiling.point).c_str(),
-                thousands(ceiling.answersPerSecond.median).c_str(),
-                plusMinus(ceiling.answersPerSecond).c_str());
+    std::printf("\n%s; %s\n\n", describe(ceiling.point).c_str(), describe(ceiling).c_str());
     std::printf("%s", asText(verdictTable(rows, results.options.sellOut), colour).c_str());
     if (const Table locks = lockTable(rows); !locks.rows.empty())
       std::printf("\n%s", asText(locks, false).c_str());
@@ -148,7 +146,8 @@ void printTables(const Results& results, const Summary& summary) {
 }
 
 void printEnd(const Results& results, const Summary& summary, const OutputDir& out) {
-  const int rounds = results.options.rounds;
+  int rounds = 0;  // fewer than planned after Ctrl-C
+  for (const Row& row : summary.rows) rounds = std::max(rounds, row.salesPerSecond.rounds);
   std::printf(
       "\n%s %s. ≈: within the noise of the row above%s. Requests in flight when wrk stopped are "
       "allowed for.\n",
@@ -194,7 +193,7 @@ int compare(CompareOptions options, const std::vector<std::string>& command) try
   results.startedAt = utcNow();
 
   const OutputDir out(root, options.out);
-  std::fprintf(stderr, "%zu strategies, %d rounds, %d runs of %g s, seed %llu\n",
+  std::fprintf(stderr, "%zu strategies, rounds: %d, runs: %d of %g s, seed %llu\n",
                results.catalogue.size(), options.rounds, results.plannedRuns, options.duration,
                static_cast<unsigned long long>(options.seed));
   Comparison(results, stack, out, html, root / "loadtest" / "lock.lua").run(points);

@@ -15,6 +15,8 @@ void addCompare(CLI::App& app, const std::vector<std::string>& command, int& exi
   CompareOptions& options = given->options;
   CLI::App* sub = app.add_subcommand(
       "compare", "Sell with each strategy in turn; audit, compare with the /ping ceiling, report");
+  // the last one wins, so that a script can put its defaults before the user's words
+  sub->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   sub->add_option("--strategies", given->strategies,
                   "Comma list (default: all). The control `none` is always added");
   sub->add_option("--instances", given->instances,

@@ -25,8 +25,8 @@ struct CompareOptions {
   std::string stockKind;                // empty: each strategy's default
   int connections = 64;
   int threads = 2;
-  double duration = 2;  // seconds a run
-  double warmup = 0.5;  // seconds a strategy, dropped
+  double duration = 1.5;  // seconds a run
+  double warmup = 0.4;    // seconds a strategy, dropped
   int rounds = 3;
   std::optional<Scan> scan;
   bool sellOut = false;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "loadtest/catalogue.h"
 #include "loadtest/child_process.h"
 
 namespace turnstile::harness {
@@ -84,6 +85,7 @@ std::string commit(const fs::path& root) {
 
 Json::Value versions() {
   Json::Value json;
+  json["server"] = framework();
   json["redis"] = firstLine({"redis-server", "--version"});
   json["mariadb"] = firstLine({"mariadbd", "--version"});
   json["nginx"] = firstLine({"nginx", "-v"});

@@ -31,7 +31,7 @@ std::string percent(double share) {
 }
 
 std::string plusMinus(const Spread& spread) {
-  return spread.rounds > 1 ? "±" + fixed(spread.relative() * 100, 0) + "%" : "";
+  return spread.rounds > 1 ? "±" + fixed(spread.relative() * 100, 0) + "%" : "-";
 }
 
 std::string shares(const std::vector<double>& perInstance) {
@@ -42,6 +42,13 @@ std::string shares(const std::vector<double>& perInstance) {
   for (const double sold : perInstance)
     text += (text.empty() ? "" : "/") + fixed(100 * sold / sum, 0);
   return text + "%";
+}
+
+std::string describe(const Ceiling& ceiling) {
+  const Spread& rate = ceiling.answersPerSecond;
+  if (rate.rounds == 0) return "ceiling (/ping): not measured";
+  return "ceiling (/ping): " + thousands(rate.median) + " answers/s" +
+         (rate.rounds > 1 ? " " + plusMinus(rate) : "");
 }
 
 std::string describe(const Point& point) {

@@ -12,6 +12,7 @@
 -- speed. /ping runs through the very same callback, so ratios to the ceiling stay fair.
 
 local OUTCOME = { [200] = "sold", [409] = "sold_out", [503] = "busy", [504] = "unknown" } -- anything else: error
+local EXPECTED = { [200] = true, [409] = true, [503] = true } -- the others are failures: the first one's words are kept
 local PERCENTILES = { 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9 }
 
 local threads = {}
@@ -23,7 +24,7 @@ end
 -- Per thread. Globals, because done() runs in another Lua state and reads them through thread:get().
 statuses = { [0] = 0, [200] = 0 } -- HTTP status -> answers; at 0 the requests issued: what is not answered was in flight
 seats = {}                        -- seats sold, when asked for
-firstError = nil                  -- the first answer that is none of the four outcomes
+firstError = nil                  -- the first failure: status and body
 
 local count = statuses -- the same table as an upvalue: a global look-up per request is measurable
 local pool, size, at = {}, 0, 0
@@ -64,14 +65,14 @@ end
 
 function response(status, headers, body)
   count[status] = (count[status] or 0) + 1
-  if status ~= 200 and not OUTCOME[status] and not firstError then firstError = status .. " " .. body:gsub("%s+$", "") end
+  if not EXPECTED[status] and not firstError then firstError = status .. " " .. body:gsub("%s+$", "") end
 end
 
 function responseWithSeats(status, headers, body)
   count[status] = (count[status] or 0) + 1
   if status == 200 then
     seats[#seats + 1] = tonumber(body:match('"seat":(%-?%d+)'))
-  elseif not OUTCOME[status] and not firstError then
+  elseif not EXPECTED[status] and not firstError then
     firstError = status .. " " .. body:gsub("%s+$", "")
   end
 end

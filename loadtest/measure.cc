@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds kResetPatience{
     6000};  // the service's clients need about 2 s to find a restarted backend again
 constexpr milliseconds kSecondLook{1500};  // before a surprising audit is believed
+constexpr milliseconds kSellOutTick{20};   // a small stock is gone in tenths of a second
 constexpr milliseconds kAfterLastSeat{
     300};  // buyers go on knocking on the closed door, to see whether it holds
 
@@ -69,11 +70,14 @@ void Measurer::measure(Run& run, const std::string& promised) const {
     run.client = buy(run, ceiling ? milliseconds(static_cast<long>(options_.duration * 1000))
                                   : options_.runTime());
     if (ceiling) {
-      run.judgement = {Verdict::safe, "", 0};
+      run.judgement = {run.client.sold > 0 ? Verdict::safe : Verdict::unknown,
+                       run.client.firstError, 0};
       return;
     }
-    run.lock = lockFigures(run.strategy, before, service_.metrics(run.point.instances));
     judgeByAudit(run, promised);
+    // after the audit has settled, so that sales still under way when wrk stopped are in these
+    // figures too
+    run.lock = lockFigures(run.strategy, before, service_.metrics(run.point.instances));
   } catch (const std::exception& e) {
     run.judgement.verdict = Verdict::unknown;
     run.judgement.reason = e.what();
@@ -93,12 +97,12 @@ ClientCount Measurer::buy(Run& run, milliseconds duration) const {
   order.connections = run.point.connections;
   order.collectSeats = options_.sellOut && run.strategy != kPing;
   order.duration = duration;
+  if (order.collectSeats) order.tick = kSellOutTick;
 
   const bool counted = run.strategy != kPing && live_;
   double soldBefore = counted ? soldIn(service_.metrics(run.point.instances), run.strategy) : 0;
   milliseconds before{0};
-  double emptyAt = 0;
-  ClientCount client = runWrk(order, [&](milliseconds elapsed) {
+  return runWrk(order, [&](milliseconds elapsed) {
     if (interrupted()) return true;
     if (counted && elapsed - before >= milliseconds{450}) {
       const double sold = soldIn(service_.metrics(run.point.instances), run.strategy);
@@ -106,24 +110,24 @@ ClientCount Measurer::buy(Run& run, milliseconds duration) const {
       soldBefore = sold;
       before = elapsed;
     }
-    return order.collectSeats && watch(run, elapsed, emptyAt);
+    return order.collectSeats && lastSeatGone(run, elapsed);
   });
-  run.secondsToEmpty = emptyAt;
-  return client;
 }
 
 // Sell-out: true a moment after the last seat went. Notes when that was, to about a tick.
-bool Measurer::watch(const Run& run, milliseconds elapsed, double& emptyAt) const {
+bool Measurer::lastSeatGone(Run& run, milliseconds elapsed) const {
   const double now = std::chrono::duration<double>(elapsed).count();
-  if (emptyAt == 0) {
+  if (run.secondsToEmpty == 0) {
     try {
       const Audit audit = service_.audit(run.event);
-      if (audit.remaining <= 0 || audit.sold >= audit.stock) emptyAt = now;
+      if (audit.remaining > 0 && audit.sold < audit.stock) return false;
+      run.secondsToEmpty = now;
+      run.soldWhenEmpty = audit.sold;
     } catch (const std::exception&) {
       return false;  // asked again at the next tick; the run has its deadline
     }
   }
-  return emptyAt > 0 && now >= emptyAt + std::chrono::duration<double>(kAfterLastSeat).count();
+  return now >= run.secondsToEmpty + std::chrono::duration<double>(kAfterLastSeat).count();
 }
 
 void Measurer::judgeByAudit(Run& run, const std::string& promised) const {

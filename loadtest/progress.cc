@@ -1,7 +1,9 @@
 #include "loadtest/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "loadtest/format.h"
@@ -14,33 +16,34 @@ std::string unit(const Run& run) { return run.strategy == kPing ? " answers/s" :
 
 }  // namespace
 
-Progress::Progress(int plannedRuns, int rounds)
+Progress::Progress(int plannedRuns, int rounds, bool scanning)
     : planned_(plannedRuns),
       rounds_(rounds),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      start_(std::chrono::steady_clock::now()) {}
+      scanning_(scanning),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void Progress::say(const std::string& line) {
-  clearLine();
+  show("");
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 void Progress::begin(const Run& run) {
+  if (done_ == 0) start_ = std::chrono::steady_clock::now();
   current_ = head(run);
-  if (!terminal_) return;
-  clearLine();
-  std::fprintf(stderr, "%s  %s", current_.c_str(), timeLeft().c_str());
-  std::fflush(stderr);
-  lineOpen_ = true;
+  show(current_ + "  " + timeLeft());
 }
 
 void Progress::live(double salesPerSecond) {
+  show(current_ + "  " + thousands(salesPerSecond) + " sales/s  " + timeLeft());
+}
+
+// Rewrites the line. Never longer than the terminal is wide: a wrapped line cannot be rewritten.
+void Progress::show(const std::string& line) const {
   if (!terminal_) return;
-  clearLine();
-  std::fprintf(stderr, "%s  %s/s  %s", current_.c_str(), thousands(salesPerSecond).c_str(),
-               timeLeft().c_str());
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  std::fprintf(stderr, "\r\033[K%s", line.substr(0, known ? size.ws_col - 1u : 79u).c_str());
   std::fflush(stderr);
-  lineOpen_ = true;
 }
 
 void Progress::end(const Run& run, const std::string& promised) {
@@ -54,14 +57,14 @@ void Progress::end(const Run& run, const std::string& promised) {
   if (!terminal_ || !asPromised) say(line);  // on a terminal only surprises stay
 }
 
-void Progress::close() { clearLine(); }
+void Progress::close() { show(""); }
 
 std::string Progress::head(const Run& run) const {
   const std::string total = std::to_string(planned_);
   std::string number = std::to_string(done_ + 1);
   number.insert(0, total.size() - std::min(total.size(), number.size()), ' ');
-  return "[" + number + "/" + total + "] " + describe(run.point) + "  round " +
-         std::to_string(run.round) + "/" + std::to_string(rounds_) + "  " + run.strategy;
+  return "[" + number + "/" + total + "] " + (scanning_ ? describe(run.point) + "  " : "") +
+         "round " + std::to_string(run.round) + "/" + std::to_string(rounds_) + "  " + run.strategy;
 }
 
 // From the runs so far; they all last about as long.
@@ -73,11 +76,6 @@ std::string Progress::timeLeft() const {
   char text[32];
   std::snprintf(text, sizeof text, "%d:%02d left", left / 60, left % 60);
   return text;
-}
-
-void Progress::clearLine() {
-  if (lineOpen_) std::fputs("\r\033[K", stderr);
-  lineOpen_ = false;
 }
 
 }  // namespace turnstile::harness

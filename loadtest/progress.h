@@ -12,7 +12,7 @@ namespace turnstile::harness {
 
 class Progress {
  public:
-  Progress(int plannedRuns, int rounds);
+  Progress(int plannedRuns, int rounds, bool scanning);
 
   void say(const std::string& line);  // a line of its own that stays
   void begin(const Run& run);
@@ -23,11 +23,10 @@ class Progress {
  private:
   std::string head(const Run& run) const;
   std::string timeLeft() const;
-  void clearLine();
+  void show(const std::string& line) const;
 
   int planned_, rounds_, done_ = 0;
-  bool terminal_;
-  bool lineOpen_ = false;
+  bool scanning_, terminal_;
   std::string current_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -29,10 +29,7 @@ std::string pointSection(const Point& point, const Results& results, const Summa
                [&](const Row& row) { return row.point == point; });
   std::string text = "## " + describe(point) + "\n\n";
   for (const auto& ceiling : summary.ceilings) {
-    if (ceiling.point == point) {
-      text += "Ceiling (`/ping`, same path): " + thousands(ceiling.answersPerSecond.median) +
-              " answers/s " + plusMinus(ceiling.answersPerSecond) + "\n\n";
-    }
+    if (ceiling.point == point) text += describe(ceiling) + "\n\n";
   }
   text += asMarkdown(verdictTable(rows, results.options.sellOut));
   if (const Table locks = lockTable(rows); !locks.rows.empty()) text += "\n" + asMarkdown(locks);

@@ -37,8 +37,8 @@ const char* nameOf(Verdict verdict) {
 }
 
 double Run::salesPerSecond() const {
-  const double seconds = secondsToEmpty > 0 ? secondsToEmpty : client.seconds;
-  return seconds > 0 ? static_cast<double>(client.sold) / seconds : 0;
+  if (secondsToEmpty > 0) return static_cast<double>(soldWhenEmpty) / secondsToEmpty;
+  return client.seconds > 0 ? static_cast<double>(client.sold) / client.seconds : 0;
 }
 
 }  // namespace turnstile::harness

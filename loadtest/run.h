@@ -24,6 +24,7 @@ struct Latency {  // milliseconds
 
 struct ClientCount {  // what the buyers were told
   double seconds = 0;
+  int connections = 0;
   long requests = 0, issued = 0;  // issued and unanswered = in flight when wrk stopped
   long sold = 0, soldOut = 0, busy = 0, unknown = 0, error = 0;
   long connectErrors = 0, readErrors = 0, writeErrors = 0, timeouts = 0;
@@ -74,7 +75,8 @@ struct Run {
   LockFigures lock;
   Judgement judgement;
   double ceiling = 0;         // answers/s of the /ping run before it; 0: not measured
-  double secondsToEmpty = 0;  // sell-out mode
+  double secondsToEmpty = 0;  // sell-out mode: when the last seat went
+  long soldWhenEmpty = 0;     // and how many sales the ledger had by then
 
   double salesPerSecond() const;
   double ofCeiling() const { return ceiling > 0 ? salesPerSecond() / ceiling : 0; }

@@ -2,8 +2,10 @@
 
 #include <json/json.h>
 
+#include <cctype>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -16,27 +18,24 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kBetweenAudits{40};
-constexpr milliseconds kSettleDeadline{8000};
+constexpr milliseconds kSettleDeadline{6000};
+
+std::string oneLine(std::string text) {
+  text = text.substr(0, 300);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+  return text;
+}
 
 HttpAnswer expectOk(const HttpCall& call) {
   HttpAnswer answer = send(call);
   if (answer.status != 200 && answer.status != 201) {
     throw std::runtime_error(call.method + " " + call.target + " answered " +
-                             std::to_string(answer.status) + ": " + answer.body.substr(0, 300));
+                             std::to_string(answer.status) + ": " + oneLine(answer.body));
   }
   return answer;
 }
 
 }  // namespace
-
-bool Service::answers() const {
-  try {
-    return send({.port = basePort_, .target = "/ping", .deadline = milliseconds{2000}}).status ==
-           200;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
 
 void Service::resetEvent(const std::string& event, long stock) const {
   expectOk({.port = basePort_,
@@ -55,14 +54,20 @@ Audit Service::audit(const std::string& event, bool withSeats) const {
 
 Audit Service::settledAudit(const std::string& event) const {
   const auto until = Clock::now() + kSettleDeadline;
-  Audit last = audit(event);
-  for (int same = 0; same < 2 && Clock::now() < until;) {
+  std::optional<Audit> last;
+  for (int same = 0; same < 2;) {
+    try {
+      const Audit now = audit(event);
+      same = last && now == *last ? same + 1 : 0;
+      last = now;
+      if (Clock::now() > until) break;
+    } catch (const std::exception&) {
+      if (Clock::now() > until) throw;
+      same = 0;  // a store that is down may come back; what it holds then counts
+    }
     std::this_thread::sleep_for(kBetweenAudits);
-    const Audit now = audit(event);
-    same = now == last ? same + 1 : 0;
-    last = now;
   }
-  return last;
+  return *last;
 }
 
 std::vector<Metrics> Service::metrics(int instances) const {
@@ -89,6 +94,11 @@ Audit parseAudit(const std::string& text) {
   for (const char* field : {"stock", "remaining", "sold", "distinct_seats", "double_sold"}) {
     if (!json[field].isIntegral())
       throw std::runtime_error(std::string("the audit lacks the number ") + field);
+  }
+  if (json["unreachable"].isArray() && !json["unreachable"].empty()) {
+    std::string stores;
+    for (const auto& store : json["unreachable"]) stores += " " + store.asString();
+    throw std::runtime_error("the audit could not read:" + stores);
   }
   Audit audit;
   audit.stock = json["stock"].asInt64();

@@ -18,7 +18,6 @@ class Service {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(basePort_); }
   const std::string& token() const { return token_; }  // the admin's
-  bool answers() const;  // nginx and an instance behind it
   void resetEvent(const std::string& event, long stock) const;
   Audit audit(const std::string& event, bool withSeats = false) const;
 

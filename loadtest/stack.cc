@@ -2,6 +2,7 @@
 
 #include <json/reader.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kDefaultInstances = 3;
+constexpr int kNothingRuns = 3;  // exit code of `stack status`
 constexpr int kDefaultBasePort = 8080;
 
 }  // namespace
@@ -55,15 +57,21 @@ Json::Value Stack::description() const {
   return json;
 }
 
+// By its processes, not by an answer: a stack that is slow to answer is still the user's stack, and
+// must not be ended as ours.
+bool Stack::runs() const {
+  const Finished status = runToEnd(
+      {(root_ / "scripts" / "stack").string(), "status", "--base-port", std::to_string(basePort_)},
+      std::chrono::seconds(60));
+  return status.exitCode != kNothingRuns;
+}
+
+// `up` is called for a running stack too: it replaces instances that run an older build than the
+// one to be measured.
 void Stack::ensure(std::optional<int> instances) {
-  const Json::Value running = description();
-  if (running.isObject() && service().answers()) {
-    instances_ = found_ = running["instances"].asInt();
-    if (instances) setInstances(*instances);
-    return;
-  }
-  startedByUs_ = true;
-  up(instances.value_or(kDefaultInstances));
+  startedByUs_ = !runs();
+  if (!startedByUs_) found_ = description()["instances"].asInt();
+  up(instances.value_or(found_ > 0 ? found_ : kDefaultInstances));
 }
 
 void Stack::setInstances(int instances) {
@@ -72,7 +80,7 @@ void Stack::setInstances(int instances) {
 
 void Stack::up(int instances) {
   const int code =
-      runInForeground({(root_ / "scripts" / "stack").string(), "up", "--base-port",
+      runInForeground({(root_ / "scripts" / "stack").string(), "up", "--no-build", "--base-port",
                        std::to_string(basePort_), "--instances", std::to_string(instances)});
   if (code != 0)
     throw std::runtime_error("the stack did not come up (scripts/stack up ended with " +

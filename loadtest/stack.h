@@ -39,6 +39,7 @@ class Stack {
   std::filesystem::path runDir() const;
 
  private:
+  bool runs() const;
   void up(int instances);
 
   std::filesystem::path root_;

@@ -116,7 +116,8 @@ void holdAgainstPromise(std::vector<Row>& rows) {
 
 void rank(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.ofCeiling.median > b.ofCeiling.median;
+    return std::pair(a.ofCeiling.median, a.salesPerSecond.median) >
+           std::pair(b.ofCeiling.median, b.salesPerSecond.median);
   });
   double fastest = 0;
   for (const Row& row : rows) {
@@ -178,8 +179,11 @@ Summary summarize(const std::vector<Run>& runs, const std::vector<Described>& ca
     std::vector<Row> rows;
     for (const auto& [name, group] : groups) {
       if (name == kPing) {
+        Group answered;
+        std::copy_if(group.begin(), group.end(), std::back_inserter(answered),
+                     [](const Run* run) { return run->judgement.verdict == Verdict::safe; });
         summary.ceilings.push_back(
-            {point, over(group, [](const Run& r) { return r.salesPerSecond(); })});
+            {point, over(answered, [](const Run& r) { return r.salesPerSecond(); })});
       } else {
         rows.push_back(rowOf(group, catalogue));
       }

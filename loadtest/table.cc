@@ -18,9 +18,20 @@ std::string padded(const std::string& text, std::size_t width, bool left) {
   return left ? text + gap : gap + text;
 }
 
-// One space between figures, which are aligned to the right and seldom fill their column; two
-// before words.
-const char* gapBefore(const Table::Column& column) { return column.left ? "  " : " "; }
+constexpr std::size_t kTerminal = 120;
+
+// Two spaces between columns; where that is too wide for a terminal, one between figures, which
+// seldom fill their column.
+std::vector<std::string> gapsOf(const Table& table, const std::vector<std::size_t>& widths) {
+  std::vector<std::string> gaps(table.columns.size(), "  ");
+  gaps[0] = "";
+  std::size_t total = 2 * (widths.size() - 1);
+  for (const auto width : widths) total += width;
+  for (std::size_t c = 1; c < gaps.size() && total > kTerminal; ++c) {
+    if (!table.columns[c].left) gaps[c] = " ";
+  }
+  return gaps;
+}
 
 std::string compact(long n) {
   const auto value = static_cast<double>(n);
@@ -106,18 +117,18 @@ std::string asText(const Table& table, bool colour) {
     widths.push_back(widthOf(table.columns[c].title));
     for (const auto& row : table.rows) widths[c] = std::max(widths[c], widthOf(row[c]));
   }
+  const auto gaps = gapsOf(table, widths);
   std::string text;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    text += (c ? gapBefore(table.columns[c]) : "") +
-            padded(table.columns[c].title, widths[c], table.columns[c].left);
+    text += gaps[c] + padded(table.columns[c].title, widths[c], table.columns[c].left);
   }
   text += '\n';
   for (const auto& row : table.rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const char* paint = colour && c + 2 >= row.size() ? colourOf(row[c]) : "";
-      line += (c ? gapBefore(table.columns[c]) : "") + std::string(paint) +
-              padded(row[c], widths[c], table.columns[c].left) + (*paint ? "\033[0m" : "");
+      line += gaps[c] + paint + padded(row[c], widths[c], table.columns[c].left) +
+              (*paint ? "\033[0m" : "");
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

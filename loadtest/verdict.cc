@@ -12,7 +12,7 @@ std::string count(long n, const char* what) { return std::to_string(n) + " " + w
 // with it.
 Judgement ledgerAgainstStock(const Audit& a) {
   if (a.doubleSold > 0)
-    return {Verdict::oversold, count(a.doubleSold, "seats sold more than once"), 0};
+    return {Verdict::oversold, count(a.doubleSold, "sales of a seat that was already sold"), 0};
   if (a.oversold() > 0)
     return {Verdict::oversold, count(a.oversold(), "more sold than there were seats"), 0};
   if (a.remaining < 0)
@@ -51,7 +51,9 @@ std::string firstErrorOf(const ClientCount& c) {
 }
 
 bool disturbed(const ClientCount& c) {
-  return static_cast<double>(c.error + c.unknown) > kDisturbed * static_cast<double>(c.requests);
+  const long failures = c.error + c.unknown;
+  return static_cast<double>(failures) > kDisturbed * static_cast<double>(c.requests) ||
+         (c.connections > 0 && failures >= c.connections);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace turnstile::harness {
 
-// A run in which more than this share of the answers were failures was disturbed: it shows nothing
-// about the strategy.
-inline constexpr double kDisturbed = 0.01;
+// A run was disturbed, and shows nothing about the strategy, when more than this share of the
+// answers were failures, or as many as there were connections: then each of them met the trouble.
+inline constexpr double kDisturbed = 0.001;
 
 Judgement judge(const Audit& audit, const ClientCount& client);
 

@@ -16,7 +16,6 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kTick{250};
 constexpr milliseconds kTimeToReport{5000};
 
 }  // namespace
@@ -48,7 +47,8 @@ ClientCount runWrk(const WrkOrder& order, const WhileRunning& tick) {
   const auto start = Clock::now();
   const auto elapsed = [&] { return duration_cast<milliseconds>(Clock::now() - start); };
   while (elapsed() < order.duration) {
-    if (wrk.pump(std::min(kTick, std::max(milliseconds{1}, order.duration - elapsed())))) break;
+    if (wrk.pump(std::min(order.tick, std::max(milliseconds{1}, order.duration - elapsed()))))
+      break;
     if (tick && tick(elapsed())) break;
   }
   wrk.signal(SIGINT);
@@ -60,7 +60,9 @@ ClientCount runWrk(const WrkOrder& order, const WhileRunning& tick) {
       throw std::runtime_error("wrk did not stop within 5 s and was killed");
     }
   }
-  return parseWrkOutput(wrk.output());
+  ClientCount count = parseWrkOutput(wrk.output());
+  count.connections = order.connections;
+  return count;
 }
 
 }  // namespace turnstile::harness

@@ -22,11 +22,12 @@ struct WrkOrder {
   int connections = 64;
   bool collectSeats = false;
   std::chrono::milliseconds duration{2000};
+  std::chrono::milliseconds tick{250};  // how often WhileRunning is called
 };
 
 std::vector<std::string> argvOf(const WrkOrder& order);
 
-// Called about four times a second; true stops the run early.
+// Called at every tick; true stops the run early.
 using WhileRunning = std::function<bool(std::chrono::milliseconds elapsed)>;
 
 // Throws std::runtime_error when wrk gives no report.

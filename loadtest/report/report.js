@@ -37,7 +37,10 @@ const Report = (() => {
   const rowsAt = (results, point) => results.summary.rows.filter(row => samePoint(row.point, point));
   const described = (results, name) => results.strategies.find(s => s.name === name) || { summary: '', family: '' };
 
-  // `configure(theme)` gives a Chart.js configuration; it is called again whenever the colours change.
+  // What a scan shows first, and what the head speaks of: the point most like a plain comparison.
+  const usualPoint = results => points(results).find(p => p.connections === 64 && p.instances > 1) || points(results)[0];
+
+  // `configure()` gives a Chart.js configuration; it is called again whenever the colours change.
   function chart(canvas, configure) {
     const entry = { canvas, configure, chart: null };
     entry.redraw = () => {
@@ -76,7 +79,7 @@ const Report = (() => {
       root.append(element('div', { class: 'controls' }, choice));
     }
     root.append(body);
-    const usual = Math.max(0, all.findIndex(p => p.connections === 64 && p.instances > 1));
+    const usual = all.indexOf(usualPoint(results));
     if (all.length > 1) root.querySelector('select').value = usual;
     if (all.length) show(usual);
   }
@@ -114,6 +117,6 @@ const Report = (() => {
   return {
     section: s => sections.push(s), start, chart, canvasIn, perPoint, verdictKey, element, css, narrow,
     onTheme: paint => painters.push(paint),
-    nice, logTick, thousands, ratio, millis, percent, spread, mark, pointName, points, rowsAt, described, samePoint,
+    nice, logTick, thousands, ratio, millis, percent, spread, mark, pointName, points, rowsAt, usualPoint, described, samePoint,
   };
 })();

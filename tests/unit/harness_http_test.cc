@@ -43,5 +43,15 @@ TEST(HarnessAudit, ReadsTheServicesAnswerAndRefusesHalfOfIt) {
   EXPECT_THROW(parseAudit("<html>502</html>"), std::runtime_error);
 }
 
+TEST(HarnessAudit, WithAStoreThatCouldNotBeReadIsNoAudit) {
+  try {
+    parseAudit(
+        R"({"stock":10,"remaining":10,"sold":0,"distinct_seats":0,"double_sold":0,"verdict":"unknown","unreachable":["redis"]})");
+    FAIL() << "zeros of a store that is down are not figures";
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("redis"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace turnstile::harness

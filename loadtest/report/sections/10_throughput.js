@@ -40,7 +40,7 @@
         layout: { padding: { right: 72 } },
         scales: {
           x: {
-            type: log ? 'logarithmic' : 'linear', min: floor, max: 1, grid: { color: Report.css('grid') },
+            type: log ? 'logarithmic' : 'linear', min: floor, max: Math.max(1, ...rows.map(r => r.of_ceiling.max * 1.02)), grid: { color: Report.css('grid') },
             title: { display: true, text: 'share of the /ping ceiling' + (log ? ', logarithmic' : '') },
             ticks: { maxRotation: 0, callback: v => log ? Report.logTick(v) : +(+v).toPrecision(2) },
           },

@@ -1,6 +1,6 @@
 // Throughput against what the scan varied: the fastest few in one chart, then every strategy in a small one of its own.
 {
-  const palette = ['#2b5fb0', '#c77a12', '#16807a', '#7b56b8', '#c8443c', '#5f8a1d', '#0d87b5', '#a0522d'];
+  const palette = ['#4583d6', '#d0851f', '#249a90', '#9270cc', '#d95f56', '#77a238', '#2a9fca', '#b9714a'];  // readable on light and dark
 
   const curves = results => {
     const key = results.options.scan.key, values = results.options.scan.values;
