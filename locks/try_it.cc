@@ -11,8 +11,9 @@ std::string asAdmin() { return "curl -s -H \"Authorization: Bearer $TOKEN\" "; }
 }  // namespace
 
 std::string reset(int seats) {
-  return asAdmin() + "-X PUT -d '{\"stock\":" + std::to_string(seats) + "}' " +
-         url(0, "/events/demo");
+  return asAdmin() +
+         "-X PUT -H 'Content-Type: application/json' -d '{\"stock\":" + std::to_string(seats) +
+         "}' " + url(0, "/events/demo");
 }
 std::string sale(int instance, const std::string& query) {
   return asAdmin() + "-X POST " + url(instance, "/lock?event=demo&" + query);
