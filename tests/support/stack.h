@@ -3,7 +3,7 @@
 // none fails, it does not skip.
 #pragma once
 
-#include <json/value.h>
+#include <json/json.h>  // the tests also print what they got
 
 #include <chrono>
 #include <functional>
