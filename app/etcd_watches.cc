@@ -11,14 +11,16 @@ namespace {
 constexpr double kLookAgainSeconds = 0.1;  // while there is no connection to tell us
 
 Json::Value parse(const std::string& text) {
-  static thread_local const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+  static thread_local const std::unique_ptr<Json::CharReader> reader(
+      Json::CharReaderBuilder().newCharReader());
   Json::Value value;
   reader->parse(text.data(), text.data() + text.size(), &value, nullptr);
   return value;
 }
 
 std::int64_t revisionIn(const Json::Value& header) {
-  return header["revision"].isString() ? std::strtoll(header["revision"].asCString(), nullptr, 10) : 0;
+  return header["revision"].isString() ? std::strtoll(header["revision"].asCString(), nullptr, 10)
+                                       : 0;
 }
 
 }  // namespace
@@ -55,9 +57,9 @@ std::shared_ptr<Watch> EtcdWatches::add(const std::string& key, std::int64_t see
   }
   const std::uint64_t id = ++lastId_;
   watches_.emplace(id, Entry{watch, seenRevision});
-  client_->getConnection()->send(R"({"create_request":{"key":")" + drogon::utils::base64Encode(key) +
-                                 R"(","filters":["NOPUT"],"watch_id":")" + std::to_string(id) +
-                                 R"("}})");
+  client_->getConnection()->send(
+      R"({"create_request":{"key":")" + drogon::utils::base64Encode(key) +
+      R"(","filters":["NOPUT"],"watch_id":")" + std::to_string(id) + R"("}})");
   return watch;
 }
 
