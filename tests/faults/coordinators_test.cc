@@ -211,8 +211,9 @@ TEST_P(Herd, OneReleaseWakesOneOfAHundredWaiters) {
   EXPECT_EQ(audit(event)["verdict"].asString(), "safe");
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Coordinator, testing::Values("zookeeper", "etcd"));
-INSTANTIATE_TEST_SUITE_P(Both, Herd, testing::Values("zookeeper", "etcd"));
+std::string nameOf(const testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Both, Coordinator, testing::Values("zookeeper", "etcd"), nameOf);
+INSTANTIATE_TEST_SUITE_P(Both, Herd, testing::Values("zookeeper", "etcd"), nameOf);
 
 }  // namespace
 }  // namespace turnstile::test
