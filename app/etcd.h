@@ -1,8 +1,8 @@
-// The port to etcd, as narrow as a lock needs it: leases, one transaction that queues a key and looks at the
-// queue, and word of one key's deletion.
+// The port to etcd, as narrow as a lock needs it: leases, one transaction that queues a key and
+// looks at the queue, and word of one key's deletion.
 //
-// Every call has a deadline (`coordinator-timeout-ms`). It throws BackendDown when nothing was done and
-// BackendTimeout when that is not known: then let the lease die, and its key dies with it.
+// Every call has a deadline (`coordinator-timeout-ms`). It throws BackendDown when nothing was done
+// and BackendTimeout when that is not known: then let the lease die, and its key dies with it.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,11 @@ class Etcd {
     std::int64_t revision = 0;  // of the store when this was read
     std::vector<Key> newest;    // at most two: the youngest key, and the one before it
   };
-  /// Puts `key` unless it exists, and reads the end of its queue, in one transaction: being the youngest,
-  /// `newest` is our key and then the one we have to wait for, if any. nullopt: it exists, or there is no
-  /// such lease.
-  virtual Task<std::optional<Queue>> putIfAbsent(std::string key, Lease lease, std::string prefix) = 0;
+  /// Puts `key` unless it exists, and reads the end of its queue, in one transaction: being the
+  /// youngest, `newest` is our key and then the one we have to wait for, if any. nullopt: it
+  /// exists, or there is no such lease.
+  virtual Task<std::optional<Queue>> putIfAbsent(std::string key, Lease lease,
+                                                 std::string prefix) = 0;
 
   /// The end of the queue, leaving out what came after revision `upTo`.
   virtual Task<Queue> newest(std::string prefix, std::int64_t upTo) = 0;
@@ -49,8 +50,8 @@ class Etcd {
   virtual Task<bool> remove(std::string key) = 0;
   virtual Task<> removeAll(std::string prefix) = 0;
 
-  /// From just after `revision`, so a deletion since then is told too. Never fails: without a connection
-  /// the watch fires soon, unfulfilled.
+  /// From just after `revision`, so a deletion since then is told too. Never fails: without a
+  /// connection the watch fires soon, unfulfilled.
   virtual std::shared_ptr<Watch> watchDeletion(const std::string& key, std::int64_t revision) = 0;
   /// Whoever waited has given up.
   virtual void unwatch(const std::shared_ptr<Watch>& watch) = 0;

@@ -49,10 +49,13 @@ namespace {
 constexpr const char* kName = "etcd";
 constexpr std::size_t kMostConnections = 16;  // a loop
 
-std::string inBase64(std::string_view bytes) { return '"' + drogon::utils::base64Encode(bytes) + '"'; }
+std::string inBase64(std::string_view bytes) {
+  return '"' + drogon::utils::base64Encode(bytes) + '"';
+}
 std::string inQuotes(std::int64_t number) { return '"' + std::to_string(number) + '"'; }
 
-// Every key that starts with the prefix: up to, not including, the prefix with its last byte counted up.
+// Every key that starts with the prefix: up to, not including, the prefix with its last byte
+// counted up.
 std::string range(std::string_view prefix) {
   std::string end(prefix);
   ++end.back();
@@ -63,7 +66,8 @@ std::string range(std::string_view prefix) {
 constexpr std::string_view kNewestTwo =
     R"(,"sort_target":"CREATE","sort_order":"DESCEND","limit":"2","keys_only":true)";
 
-std::int64_t number(const Json::Value& text) {  // the gateway writes 64-bit numbers as strings, 0 as nothing
+std::int64_t number(
+    const Json::Value& text) {  // the gateway writes 64-bit numbers as strings, 0 as nothing
   return text.isString() ? std::strtoll(text.asCString(), nullptr, 10) : text.asInt64();
 }
 
@@ -141,7 +145,8 @@ Task<std::optional<Json::Value>> EtcdGateway::post(std::string path, std::string
 
 Task<Etcd::Granted> EtcdGateway::grant(std::chrono::seconds ttl) {
   const auto reply = co_await post("/v3/lease/grant", R"({"TTL":)" + inQuotes(ttl.count()) + "}");
-  if (!reply) throw BackendDown(kName, "the gateway has no /v3/lease/grant; it takes etcd 3.4 or newer");
+  if (!reply)
+    throw BackendDown(kName, "the gateway has no /v3/lease/grant; it takes etcd 3.4 or newer");
   Granted granted;
   granted.id = number((*reply)["ID"]);
   granted.ttl = std::chrono::seconds{number((*reply)["TTL"])};
@@ -150,7 +155,7 @@ Task<Etcd::Granted> EtcdGateway::grant(std::chrono::seconds ttl) {
 
 Task<bool> EtcdGateway::keepAlive(Lease lease) {
   const auto reply = co_await post("/v3/lease/keepalive", R"({"ID":)" + inQuotes(lease) + "}");
-  co_return reply && number((*reply)["result"]["TTL"]) > 0;
+  co_return reply&& number((*reply)["result"]["TTL"]) > 0;
 }
 
 Task<> EtcdGateway::revoke(Lease lease) {
@@ -170,8 +175,7 @@ Task<std::optional<Etcd::Queue>> EtcdGateway::putIfAbsent(std::string key, Lease
 }
 
 Task<Etcd::Queue> EtcdGateway::newest(std::string prefix, std::int64_t upTo) {
-  std::string body =
-      "{" + range(prefix) + R"(,"max_create_revision":)" + std::to_string(upTo);
+  std::string body = "{" + range(prefix) + R"(,"max_create_revision":)" + std::to_string(upTo);
   body.append(kNewestTwo).append("}");
   const auto reply = co_await post("/v3/kv/range", std::move(body));
   if (!reply) co_return Queue{};
@@ -180,7 +184,7 @@ Task<Etcd::Queue> EtcdGateway::newest(std::string prefix, std::int64_t upTo) {
 
 Task<bool> EtcdGateway::remove(std::string key) {
   const auto reply = co_await post("/v3/kv/deleterange", R"({"key":)" + inBase64(key) + "}");
-  co_return reply && number((*reply)["deleted"]) > 0;
+  co_return reply&& number((*reply)["deleted"]) > 0;
 }
 
 Task<> EtcdGateway::removeAll(std::string prefix) {

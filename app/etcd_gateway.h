@@ -1,9 +1,11 @@
-// etcd through its JSON gateway, with Drogon's HTTP client on kept-alive connections. Each loop has its own
-// connections; a request takes an idle one, since a server answers a connection's requests one by one.
+// etcd through its JSON gateway, with Drogon's HTTP client on kept-alive connections. Each loop has
+// its own connections; a request takes an idle one, since a server answers a connection's requests
+// one by one.
 //
-// Watches go through one WebSocket a loop: the gateway offers its streaming calls that way, so a deletion is
-// told the moment it happens, and many watches share a connection. (Over plain HTTP a watch would take a
-// connection of its own, and Drogon's client would hand over nothing before its end, which never comes.)
+// Watches go through one WebSocket a loop: the gateway offers its streaming calls that way, so a
+// deletion is told the moment it happens, and many watches share a connection. (Over plain HTTP a
+// watch would take a connection of its own, and Drogon's client would hand over nothing before its
+// end, which never comes.)
 #pragma once
 
 #include <drogon/HttpClient.h>

@@ -11,7 +11,8 @@ namespace {
 constexpr double kLookAgainSeconds = 0.1;  // while there is no connection to tell us
 
 Json::Value parse(const std::string& text) {
-  static thread_local const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+  static thread_local const std::unique_ptr<Json::CharReader> reader(
+      Json::CharReaderBuilder().newCharReader());
   Json::Value value;
   reader->parse(text.data(), text.data() + text.size(), &value, nullptr);
   return value;
@@ -51,10 +52,10 @@ std::shared_ptr<Watch> EtcdWatches::add(const std::string& key, std::int64_t fro
   }
   const std::uint64_t id = ++lastId_;
   watches_.emplace(id, watch);
-  client_->getConnection()->send(R"({"create_request":{"key":")" + drogon::utils::base64Encode(key) +
-                                 R"(","start_revision":")" + std::to_string(fromRevision) +
-                                 R"(","filters":["NOPUT"],"watch_id":")" + std::to_string(id) +
-                                 R"("}})");
+  client_->getConnection()->send(
+      R"({"create_request":{"key":")" + drogon::utils::base64Encode(key) +
+      R"(","start_revision":")" + std::to_string(fromRevision) +
+      R"(","filters":["NOPUT"],"watch_id":")" + std::to_string(id) + R"("}})");
   return watch;
 }
 

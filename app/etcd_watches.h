@@ -1,5 +1,6 @@
-// All watches of one loop on one WebSocket to etcd's gateway. When the connection breaks every watch fires,
-// unfulfilled: whoever waits looks again and asks anew. Not thread-safe: belongs to its loop.
+// All watches of one loop on one WebSocket to etcd's gateway. When the connection breaks every
+// watch fires, unfulfilled: whoever waits looks again and asks anew. Not thread-safe: belongs to
+// its loop.
 #pragma once
 
 #include <drogon/WebSocketClient.h>

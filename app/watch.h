@@ -1,6 +1,6 @@
-// Word of one deletion: a coordinator's promise that it will say when a key or node is gone. Waiting on it
-// ends early, with `deleted` still false, when the coordinator can no longer keep the promise (connection
-// lost, session over): ask again then.
+// Word of one deletion: a coordinator's promise that it will say when a key or node is gone.
+// Waiting on it ends early, with `deleted` still false, when the coordinator can no longer keep the
+// promise (connection lost, session over): ask again then.
 #pragma once
 
 #include <atomic>

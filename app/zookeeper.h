@@ -1,9 +1,10 @@
-// The port to ZooKeeper, as narrow as a lock needs it: enter a queue of ephemeral sequential nodes, look at
-// it, hear of one node's deletion, remove a node.
+// The port to ZooKeeper, as narrow as a lock needs it: enter a queue of ephemeral sequential nodes,
+// look at it, hear of one node's deletion, remove a node.
 //
-// A process has one session; what it entered lives as long as that session. Every call has a deadline
-// (`coordinator-timeout-ms`). It throws BackendDown when nothing was done, BackendTimeout when that is not
-// known: the node may exist, and then removeEventually() takes care of it.
+// A process has one session; what it entered lives as long as that session. Every call has a
+// deadline
+// (`coordinator-timeout-ms`). It throws BackendDown when nothing was done, BackendTimeout when that
+// is not known: the node may exist, and then removeEventually() takes care of it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ class ZooKeeper {
  public:
   virtual ~ZooKeeper() = default;
 
-  /// The server cannot have ended this session before `validUntil` (by Clock::now()): it heard from us one
-  /// session timeout before that. Holds also right after this process was frozen.
+  /// The server cannot have ended this session before `validUntil` (by Clock::now()): it heard from
+  /// us one session timeout before that. Holds also right after this process was frozen.
   struct Session {
     std::int64_t id = 0;  // 0: none at the moment
     TimePoint validUntil{};
@@ -28,8 +29,9 @@ class ZooKeeper {
   virtual Session session() const = 0;
 
   struct Entered {
-    std::string name;       // of the node, without its directory: prefix + ten digits
-    std::uint64_t zxid = 0;  // of the creation: grows with every change of the whole tree, never reused
+    std::string name;  // of the node, without its directory: prefix + ten digits
+    std::uint64_t zxid =
+        0;  // of the creation: grows with every change of the whole tree, never reused
     std::int64_t session = 0;
     std::vector<std::string> children;  // of the directory, the new node among them
   };
@@ -46,9 +48,11 @@ class ZooKeeper {
   /// false: it was gone already.
   virtual Task<bool> remove(std::string node) = 0;
 
-  /// In the background, again and again until it is known to be gone or `session` is over: the children of
-  /// `directory` whose names start with `prefix`. For nodes whose creation or removal went unanswered.
-  virtual void removeEventually(std::string directory, std::string prefix, std::int64_t session) = 0;
+  /// In the background, again and again until it is known to be gone or `session` is over: the
+  /// children of `directory` whose names start with `prefix`. For nodes whose creation or removal
+  /// went unanswered.
+  virtual void removeEventually(std::string directory, std::string prefix,
+                                std::int64_t session) = 0;
 };
 
 }  // namespace turnstile

@@ -1,5 +1,5 @@
-// Inside ZooKeeperSession: one connection of libzookeeper-mt, one call on it, and the C functions that the
-// library calls back on its own thread. Nothing else includes this.
+// Inside ZooKeeperSession: one connection of libzookeeper-mt, one call on it, and the C functions
+// that the library calls back on its own thread. Nothing else includes this.
 #pragma once
 
 #include <zookeeper/zookeeper.h>
@@ -13,8 +13,8 @@ namespace turnstile {
 
 inline constexpr const char* kZooKeeper = "zookeeper";  // as errors name it
 
-// A connection of the library with its threads. A call holds a reference only while it is inside the library,
-// so the one that ends it, which joins the threads, is the main loop's.
+// A connection of the library with its threads. A call holds a reference only while it is inside
+// the library, so the one that ends it, which joins the threads, is the main loop's.
 struct ZooKeeperSession::Handle {
   explicit Handle(ZooKeeperSession& session) : owner(session) {}
   ~Handle() {
@@ -46,7 +46,8 @@ struct ZooKeeperSession::PerLoop {
   std::deque<std::shared_ptr<Call>> inFlight;  // one timeout for all, so also in order of deadline
 };
 
-// Waits for a Call that was sent. Its reply is queued on our own loop, so it cannot overtake the suspension.
+// Waits for a Call that was sent. Its reply is queued on our own loop, so it cannot overtake the
+// suspension.
 struct ZooKeeperSession::Reply {
   explicit Reply(Call& sent) : call(sent) {}
   Call& call;

@@ -1,4 +1,5 @@
-// The calls: sent in the session of the moment, awaited on the caller's loop, given up at their deadline.
+// The calls: sent in the session of the moment, awaited on the caller's loop, given up at their
+// deadline.
 #include <drogon/drogon.h>
 
 #include "app/errors.h"
@@ -26,17 +27,21 @@ Task<std::shared_ptr<ZooKeeperSession::Call>> ZooKeeperSession::exchange(int rep
   }
   co_await Reply(*call);
   if (call->state == Call::State::expired)
-    throw BackendTimeout(kZooKeeper, "no reply within " + std::to_string(options_.callTimeout.count()) + " ms");
+    throw BackendTimeout(kZooKeeper,
+                         "no reply within " + std::to_string(options_.callTimeout.count()) + " ms");
   switch (call->code) {
     case ZOK:
     case ZNONODE:
-    case ZNODEEXISTS: co_return call;
+    case ZNODEEXISTS:
+      co_return call;
     case ZINVALIDSTATE:
     case ZBADARGUMENTS:
     case ZMARSHALLINGERROR:
     case ZNOAUTH:
-    case ZTHROTTLEDOP: throw BackendDown(kZooKeeper, zerror(call->code));
-    default: throw BackendTimeout(kZooKeeper, zerror(call->code));
+    case ZTHROTTLEDOP:
+      throw BackendDown(kZooKeeper, zerror(call->code));
+    default:
+      throw BackendTimeout(kZooKeeper, zerror(call->code));
   }
 }
 
@@ -52,8 +57,9 @@ void ZooKeeperSession::sweep(PerLoop& loop) {
   }
 }
 
-// The library sends in order and the server answers one session in order: the list is read after the
-// creation although it was asked for before the creation's reply. One round trip instead of two.
+// The library sends in order and the server answers one session in order: the list is read after
+// the creation although it was asked for before the creation's reply. One round trip instead of
+// two.
 Task<std::shared_ptr<ZooKeeperSession::Call>> ZooKeeperSession::createAndList(std::string directory,
                                                                               std::string path) {
   Send send = [&](zhandle_t* raw, const std::shared_ptr<Call>& call) {
@@ -62,8 +68,8 @@ Task<std::shared_ptr<ZooKeeperSession::Call>> ZooKeeperSession::createAndList(st
                                  ZOO_EPHEMERAL_SEQUENTIAL, &Callbacks::onCreated, first),
                     first);
     const void* second = Callbacks::pass(call);
-    Callbacks::sent(
-        zoo_aget_children(raw, directory.c_str(), 0, &Callbacks::onChildren, second), second);
+    Callbacks::sent(zoo_aget_children(raw, directory.c_str(), 0, &Callbacks::onChildren, second),
+                    second);
   };
   co_return co_await exchange(2, std::move(send));
 }
@@ -75,7 +81,8 @@ Task<ZooKeeper::Entered> ZooKeeperSession::enter(std::string directory, std::str
     co_await makeDirectory(directory);
     call = co_await createAndList(directory, path);
   }
-  if (call->code != ZOK) throw BackendTimeout(kZooKeeper, "the lock's directory vanished meanwhile");
+  if (call->code != ZOK)
+    throw BackendTimeout(kZooKeeper, "the lock's directory vanished meanwhile");
   Entered entered;
   entered.name = call->path.substr(directory.size() + 1);
   entered.zxid = call->zxid;
@@ -89,8 +96,8 @@ Task<> ZooKeeperSession::makeDirectory(std::string directory) {
     const std::string path = directory.substr(0, slash);
     Send send = [&](zhandle_t* raw, const std::shared_ptr<Call>& call) {
       const void* data = Callbacks::pass(call);
-      Callbacks::sent(zoo_acreate2(raw, path.c_str(), nullptr, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_CONTAINER,
-                                   &Callbacks::onCreated, data),
+      Callbacks::sent(zoo_acreate2(raw, path.c_str(), nullptr, -1, &ZOO_OPEN_ACL_UNSAFE,
+                                   ZOO_CONTAINER, &Callbacks::onCreated, data),
                       data);
     };
     co_await exchange(1, std::move(send));
@@ -101,7 +108,8 @@ Task<> ZooKeeperSession::makeDirectory(std::string directory) {
 Task<std::vector<std::string>> ZooKeeperSession::children(std::string directory) {
   Send send = [&](zhandle_t* raw, const std::shared_ptr<Call>& call) {
     const void* data = Callbacks::pass(call);
-    Callbacks::sent(zoo_aget_children(raw, directory.c_str(), 0, &Callbacks::onChildren, data), data);
+    Callbacks::sent(zoo_aget_children(raw, directory.c_str(), 0, &Callbacks::onChildren, data),
+                    data);
   };
   const auto call = co_await exchange(1, std::move(send));
   co_return std::move(call->names);
@@ -113,8 +121,8 @@ Task<std::shared_ptr<Watch>> ZooKeeperSession::watchDeletion(std::string node) {
   const std::uint64_t token = addWatch(watch);
   Send send = [&](zhandle_t* raw, const std::shared_ptr<Call>& call) {
     const void* data = Callbacks::pass(call);
-    Callbacks::sent(zoo_awget(raw, node.c_str(), &Callbacks::onWatch, reinterpret_cast<void*>(token),
-                              &Callbacks::onData, data),
+    Callbacks::sent(zoo_awget(raw, node.c_str(), &Callbacks::onWatch,
+                              reinterpret_cast<void*>(token), &Callbacks::onData, data),
                     data);
   };
   const auto call = co_await exchange(1, std::move(send));

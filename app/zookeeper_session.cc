@@ -18,14 +18,16 @@ double seconds(Millis duration) { return std::chrono::duration<double>(duration)
 
 ZooKeeperSession::ZooKeeperSession(Options options, Clock& clock)
     : options_(std::move(options)), clock_(clock) {
-  zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would write a line for every failed connect
+  zoo_set_debug_level(
+      static_cast<ZooLogLevel>(0));  // it would write a line for every failed connect
 }
 
 ZooKeeperSession::~ZooKeeperSession() {
   std::shared_ptr<Handle> last;
   {
     const std::lock_guard guard(mutex_);
-    last = std::exchange(handle_, nullptr);  // what its threads still report is ignored from here on
+    last =
+        std::exchange(handle_, nullptr);  // what its threads still report is ignored from here on
   }
 }
 
@@ -33,8 +35,8 @@ void ZooKeeperSession::start() {
   auto perLoop = std::make_shared<PerLoop>();
   loops_.setThreadData(perLoop);
   if (!configured()) return;
-  trantor::EventLoop::getEventLoopOfCurrentThread()->runEvery(
-      kSweepEverySeconds, [this, perLoop] { sweep(*perLoop); });
+  trantor::EventLoop::getEventLoopOfCurrentThread()->runEvery(kSweepEverySeconds,
+                                                              [this, perLoop] { sweep(*perLoop); });
   std::call_once(opened_, [this] {
     auto* home = drogon::app().getLoop();
     home->queueInLoop([this] { open(); });
@@ -51,11 +53,12 @@ void ZooKeeperSession::open() {
   }
   old.reset();
   auto* raw = zookeeper_init(options_.server.c_str(), &Callbacks::onSession,
-                             static_cast<int>(options_.sessionTimeout.count()), nullptr, fresh.get(),
-                             ZOO_NO_LOG_CLIENTENV);
+                             static_cast<int>(options_.sessionTimeout.count()), nullptr,
+                             fresh.get(), ZOO_NO_LOG_CLIENTENV);
   const std::lock_guard guard(mutex_);
   fresh->raw = raw;
-  if (!raw) drogon::app().getLoop()->runAfter(kOpenAgainSeconds, [this] { open(); });  // unknown host
+  if (!raw)
+    drogon::app().getLoop()->runAfter(kOpenAgainSeconds, [this] { open(); });  // unknown host
 }
 
 void ZooKeeperSession::stateChanged(Handle& handle, zhandle_t* raw, int state) {

@@ -1,6 +1,7 @@
-// ZooKeeper through libzookeeper-mt. The library calls back on a thread of its own; every awaited call
-// resumes on the event loop it was made on. An expired session is replaced by a new one; until then calls
-// fail at once. One heartbeat a process, whatever the number of locks, proves that the session is alive.
+// ZooKeeper through libzookeeper-mt. The library calls back on a thread of its own; every awaited
+// call resumes on the event loop it was made on. An expired session is replaced by a new one; until
+// then calls fail at once. One heartbeat a process, whatever the number of locks, proves that the
+// session is alive.
 #pragma once
 
 #include <drogon/IOThreadStorage.h>
@@ -26,7 +27,8 @@ class ZooKeeperSession final : public ZooKeeper {
 
   /// Before app().run(), after the number of threads is set.
   ZooKeeperSession(Options options, Clock& clock);
-  ~ZooKeeperSession() override;  // ends the session: its nodes are gone at once, not after a timeout
+  ~ZooKeeperSession()
+      override;  // ends the session: its nodes are gone at once, not after a timeout
 
   /// On every I/O loop, once the loops run.
   void start();

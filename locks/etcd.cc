@@ -1,19 +1,20 @@
-// A queue of keys in order of their creation: the oldest holds the lock, everyone else watches the key just
-// before its own. Each key hangs on a lease, so that of a dead holder is deleted when its lease runs out.
-// Keys are named as etcd's own concurrency package names them,
+// A queue of keys in order of their creation: the oldest holds the lock, everyone else watches the
+// key just before its own. Each key hangs on a lease, so that of a dead holder is deleted when its
+// lease runs out. Keys are named as etcd's own concurrency package names them,
 //   turnstile/locks/<event>/<lease id in hex>
 // so `etcdctl lock turnstile/locks/demo` takes turns with us, both ways.
 //
-// Round trips of one sale: 1 to enter the queue and look at it (one transaction), 1 to leave it. A waiter
-// adds a message to watch and 1 look after the wait: its own lease may be over by then, and the one before
-// it may have given up without ever holding the lock. Leases are borrowed from a pool (locks/etcd_leases.h).
-// The fence is the key's create revision.
+// Round trips of one sale: 1 to enter the queue and look at it (one transaction), 1 to leave it. A
+// waiter adds a message to watch and 1 look after the wait: its own lease may be over by then, and
+// the one before it may have given up without ever holding the lock. Leases are borrowed from a
+// pool (locks/etcd_leases.h). The fence is the key's create revision.
 //
-// A lease outlives a slow holder, not a frozen one (`session-timeout-ms`, in whole seconds; `ttl=` of the
-// lab means nothing here). The holder knows until when its lease is safe and looks before it writes; what gets
-// past that look is refused by the stock, by the fence.
-#include "app/errors.h"
+// A lease outlives a slow holder, not a frozen one (`session-timeout-ms`, in whole seconds; `ttl=`
+// of the lab means nothing here). The holder knows until when its lease is safe and looks before it
+// writes; what gets past that look is refused by the stock, by the fence.
 #include "app/etcd.h"
+
+#include "app/errors.h"
 #include "locks/etcd_leases.h"
 #include "locks/guarded_sale.h"
 #include "locks/places.h"
@@ -99,7 +100,8 @@ class EtcdLock final : public LockDriver {
     return place && place->lease && leases_.alive(*place->lease);
   }
 
-  // As far as it goes: without etcd there is no lock to delete, and its holder's fence is forgotten.
+  // As far as it goes: without etcd there is no lock to delete, and its holder's fence is
+  // forgotten.
   Task<> reset(std::string name) override {
     try {
       co_await etcd_.removeAll(name + '/');
@@ -154,28 +156,34 @@ StrategySpec etcd() {
   return {
       .name = "etcd",
       .family = "coordinators",
-      .summary = "keys on leases in order of creation, each waiter watches its predecessor; etcdctl lock's keys",
+      .summary =
+          "keys on leases in order of creation, each waiter watches its predecessor; etcdctl "
+          "lock's keys",
       .stocks = {StockKind::redis, StockKind::mysql},
       .reentrant = true,
       .fenced = true,
       .points = {Point::afterAcquire, Point::beforeWrite, Point::afterWrite},
-      .promises =
-          {{"contention", Verdict::safe, "the oldest key holds the lock, and revisions are given once"},
-           {"exception", Verdict::safe, "released on every path"},
-           {"crash", Verdict::safe, "the key goes when the lease of the dead process runs out"},
-           {"overrun", Verdict::safe, "the lease is kept alive however long the holder works"},
-           {"freeze", Verdict::safe,
-            "the lease of a frozen holder runs out, and the stock refuses its late write by the fence; "
-            "with fencing=off that write sells a seat twice"},
-           {"clock-skew", Verdict::safe, "no wall clock is read"}},
-      .tryIt = {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
-                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
-                tryit::sale(2, use + "&wait=20000") + "  # sold, once the lease of the first is over",
-                "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
-                tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold",
-                tryit::reset(10),
-                "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:8112 lock turnstile/locks/demo sleep 2 &",
-                "sleep 1; " + tryit::sale(1, use) + "  # waits until etcdctl lets go"},
+      .promises = {{"contention", Verdict::safe,
+                    "the oldest key holds the lock, and revisions are given once"},
+                   {"exception", Verdict::safe, "released on every path"},
+                   {"crash", Verdict::safe,
+                    "the key goes when the lease of the dead process runs out"},
+                   {"overrun", Verdict::safe,
+                    "the lease is kept alive however long the holder works"},
+                   {"freeze", Verdict::safe,
+                    "the lease of a frozen holder runs out, and the stock refuses its late write "
+                    "by the fence; "
+                    "with fencing=off that write sells a seat twice"},
+                   {"clock-skew", Verdict::safe, "no wall clock is read"}},
+      .tryIt =
+          {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
+           "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+           tryit::sale(2, use + "&wait=20000") + "  # sold, once the lease of the first is over",
+           "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
+           tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold",
+           tryit::reset(10),
+           "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:8112 lock turnstile/locks/demo sleep 2 &",
+           "sleep 1; " + tryit::sale(1, use) + "  # waits until etcdctl lets go"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(

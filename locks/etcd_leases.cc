@@ -57,7 +57,8 @@ Task<> EtcdLeases::keep(std::shared_ptr<EtcdLease> lease) {
       kept = co_await etcd_.keepAlive(lease->id);
       if (kept) lease->validUntil = asked + lease->ttl;
     } catch (const std::exception& error) {
-      LOG_DEBUG << "keep-alive of a lease: " << error.what();  // validUntil tells the holder meanwhile
+      LOG_DEBUG << "keep-alive of a lease: "
+                << error.what();  // validUntil tells the holder meanwhile
     }
     if (!kept || !alive(*lease)) lease->dropped = true;
   }

@@ -1,7 +1,8 @@
-// The leases this process queues with. A key is named after its lease, so each request in a queue needs a lease
-// of its own; granting one per sale would cost a synced write. So leases are borrowed and given back, and kept
-// alive in the background: as many as there were requests in queues at once, a few when requests take turns
-// in process first. One that nobody borrowed for a minute is revoked.
+// The leases this process queues with. A key is named after its lease, so each request in a queue
+// needs a lease of its own; granting one per sale would cost a synced write. So leases are borrowed
+// and given back, and kept alive in the background: as many as there were requests in queues at
+// once, a few when requests take turns in process first. One that nobody borrowed for a minute is
+// revoked.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// What a queueing lock remembers of each request between two calls of the recipe: its place in the queue. By
-// owner, so that a request which asks a second time is known for the one that already holds the lock.
-// A place itself is touched by its request alone.
+// What a queueing lock remembers of each request between two calls of the recipe: its place in the
+// queue. By owner, so that a request which asks a second time is known for the one that already
+// holds the lock. A place itself is touched by its request alone.
 #pragma once
 
 #include <memory>

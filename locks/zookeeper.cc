@@ -1,19 +1,22 @@
-// A queue of ephemeral sequential nodes: the lowest number holds the lock, everyone else watches the node just
-// before its own, so a release wakes one waiter and not the herd. A holder that dies takes its node along
-// when its session ends. Nodes are named as Curator's InterProcessMutex names them,
+// A queue of ephemeral sequential nodes: the lowest number holds the lock, everyone else watches
+// the node just before its own, so a release wakes one waiter and not the herd. A holder that dies
+// takes its node along when its session ends. Nodes are named as Curator's InterProcessMutex names
+// them,
 //   /turnstile/locks/<event>/_c_<uuid>-lock-0000000042
 // so a Curator client on that path takes turns with us, both ways.
 //
-// Round trips of one sale: 1 to enter the queue (create and list travel together), 1 to leave it; a waiter
-// adds 1 to watch, while it waits anyway. No second look after the wait when the node we watched was the
-// first: numbers only grow, so nobody can have come before us. The fence is the creation's zxid, not the
-// sequence number, which starts again at 0 once the server has swept an empty directory away.
+// Round trips of one sale: 1 to enter the queue (create and list travel together), 1 to leave it; a
+// waiter adds 1 to watch, while it waits anyway. No second look after the wait when the node we
+// watched was the first: numbers only grow, so nobody can have come before us. The fence is the
+// creation's zxid, not the sequence number, which starts again at 0 once the server has swept an
+// empty directory away.
 //
 // A session outlives a slow holder, not a frozen one (`session-timeout-ms`; `ttl=` of the lab means
-// nothing here). The holder knows until when its session is safe and looks before it writes; what gets past
-// that look is refused by the stock, by the fence.
-#include "app/errors.h"
+// nothing here). The holder knows until when its session is safe and looks before it writes; what
+// gets past that look is refused by the stock, by the fence.
 #include "app/zookeeper.h"
+
+#include "app/errors.h"
 #include "locks/guarded_sale.h"
 #include "locks/places.h"
 #include "locks/registry.h"
@@ -24,8 +27,8 @@ namespace {
 
 constexpr std::string_view kNumberFollows = "lock-";  // in a node's name, by Curator's convention
 
-// Curator's protection: the node says who made it, so one whose creation went unanswered can be found.
-// An owner is "<process uuid>:<count>"; the last group of the uuid makes room for the count.
+// Curator's protection: the node says who made it, so one whose creation went unanswered can be
+// found. An owner is "<process uuid>:<count>"; the last group of the uuid makes room for the count.
 std::string prefixOf(const std::string& owner) {
   constexpr std::size_t kGroups = 24;
   constexpr std::size_t kDigits = 12;
@@ -124,7 +127,8 @@ class ZooKeeperLock final : public LockDriver {
     return place && alive(*place);
   }
 
-  // As far as it goes: without ZooKeeper there is no lock to delete, and its holder's fence is forgotten.
+  // As far as it goes: without ZooKeeper there is no lock to delete, and its holder's fence is
+  // forgotten.
   Task<> reset(std::string name) override {
     try {
       const auto names = co_await zookeeper_.children(name);
@@ -194,13 +198,15 @@ StrategySpec zookeeper() {
   return {
       .name = "zookeeper",
       .family = "coordinators",
-      .summary = "ephemeral sequential nodes, each waiter watches its predecessor; Curator's node names",
+      .summary =
+          "ephemeral sequential nodes, each waiter watches its predecessor; Curator's node names",
       .stocks = {StockKind::redis, StockKind::mysql},
       .reentrant = true,
       .fenced = true,
       .points = {Point::afterAcquire, Point::beforeWrite, Point::afterWrite},
       .promises =
-          {{"contention", Verdict::safe, "the lowest node holds the lock, and numbers are given once"},
+          {{"contention", Verdict::safe,
+            "the lowest node holds the lock, and numbers are given once"},
            {"exception", Verdict::safe, "released on every path"},
            {"crash", Verdict::safe, "the node goes when the session of the dead process times out"},
            {"overrun", Verdict::safe, "the session is kept alive however long the holder works"},
@@ -210,7 +216,8 @@ StrategySpec zookeeper() {
            {"clock-skew", Verdict::safe, "no wall clock is read"}},
       .tryIt = {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
                 "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
-                tryit::sale(2, use + "&wait=20000") + "  # sold, once the session of the first is over",
+                tryit::sale(2, use + "&wait=20000") +
+                    "  # sold, once the session of the first is over",
                 "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
                 tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold"},
       .make =

@@ -1,5 +1,5 @@
-// Foreign clients take turns with us: etcd's own `etcdctl lock`, and ZooKeeper's command line with nodes as
-// Curator's InterProcessMutex names them.
+// Foreign clients take turns with us: etcd's own `etcdctl lock`, and ZooKeeper's command line with
+// nodes as Curator's InterProcessMutex names them.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -30,7 +30,8 @@ int keysUnder(const std::string& prefix) {
   return count;
 }
 
-// What zkCli.sh starts; the script itself is in a package of its own that brings nothing else we need.
+// What zkCli.sh starts; the script itself is in a package of its own that brings nothing else we
+// need.
 std::string zkCli(const std::vector<std::string>& words) {
   std::vector<std::string> argv{"java",
                                 "-XX:TieredStopAtLevel=1",
@@ -55,7 +56,10 @@ TEST(EtcdctlLock, HoldsUsOffUntilItLetsGo) {
   const std::string event = freshEvent(5);
   const std::string name = "turnstile/locks/" + event;
   ChildProcess foreign(etcdctl({"lock", name}));
-  ASSERT_TRUE(eventually([&] { foreign.pump(milliseconds{20}); return !foreign.output().empty(); }));
+  ASSERT_TRUE(eventually([&] {
+    foreign.pump(milliseconds{20});
+    return !foreign.output().empty();
+  }));
 
   EXPECT_EQ(sell("event=" + event + "&strategy=etcd&wait=300", 1).outcome(), "busy");
   auto waiting = sellLater("event=" + event + "&strategy=etcd&wait=15000", 2);
@@ -72,10 +76,16 @@ TEST(EtcdctlLock, WaitsUntilWeLetGo) {
   auto holder = sellLater("event=" + event + "&strategy=etcd&hold=4000", 1);
   ASSERT_TRUE(eventually([&] { return keysUnder(name + "/") == 1; }));
   ChildProcess foreign(etcdctl({"lock", name}));
-  ASSERT_TRUE(eventually([&] { foreign.pump(milliseconds{20}); return keysUnder(name + "/") == 2; }));
+  ASSERT_TRUE(eventually([&] {
+    foreign.pump(milliseconds{20});
+    return keysUnder(name + "/") == 2;
+  }));
   EXPECT_EQ(foreign.output(), "") << "it was let in while we held the lock";
 
-  ASSERT_TRUE(eventually([&] { foreign.pump(milliseconds{20}); return !foreign.output().empty(); }));
+  ASSERT_TRUE(eventually([&] {
+    foreign.pump(milliseconds{20});
+    return !foreign.output().empty();
+  }));
   EXPECT_EQ(audit(event)["sold"].asInt(), 1) << "it was let in before we had sold";
   EXPECT_EQ(holder.get().outcome(), "sold");
   EXPECT_TRUE(foreign.output().starts_with(name + "/")) << foreign.output();
@@ -86,7 +96,8 @@ TEST(EtcdctlLock, WaitsUntilWeLetGo) {
 TEST(CuratorNodes, HoldUsOffUntilTheyAreRemoved) {
   const std::string event = freshEvent(5);
   const std::string directory = "/turnstile/locks/" + event;
-  EXPECT_EQ(sell("event=" + event + "&strategy=zookeeper", 1).outcome(), "sold");  // makes the directory
+  EXPECT_EQ(sell("event=" + event + "&strategy=zookeeper", 1).outcome(),
+            "sold");  // makes the directory
   const std::string created = zkCli(
       {"create", "-s", directory + "/_c_6f3dd8a1-2c0b-4f43-8a53-0d5a3a3f5c11-lock-", "curator"});
   const std::string node = firstMatch(created, directory + "/_c_[0-9a-f-]+-lock-[0-9]{10}");
@@ -103,7 +114,8 @@ TEST(CuratorNodes, AreWhatOursLookLike) {
   const std::string directory = "/turnstile/locks/" + event;
   const double granted = metric("turnstile_lock_granted_total", "zookeeper");
   auto holder = sellLater("event=" + event + "&strategy=zookeeper&hold=8000", 1);
-  ASSERT_TRUE(eventually([&] { return metric("turnstile_lock_granted_total", "zookeeper") > granted; }));
+  ASSERT_TRUE(
+      eventually([&] { return metric("turnstile_lock_granted_total", "zookeeper") > granted; }));
   const std::string uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
   const std::string ours = firstMatch(zkCli({"ls", directory}), "_c_" + uuid + "-lock-[0-9]{10}");
   ASSERT_NE(ours, "");
@@ -113,7 +125,8 @@ TEST(CuratorNodes, AreWhatOursLookLike) {
   EXPECT_EQ(sold.outcome(), "sold");
   const std::string zxid = firstMatch(stat, "cZxid = 0x[0-9a-f]+");
   EXPECT_EQ(std::stoull(zxid.substr(zxid.find("0x")), nullptr, 16), sold.json["fence"].asUInt64())
-      << "the fence is not the node's creation\n" << stat;
+      << "the fence is not the node's creation\n"
+      << stat;
 }
 
 }  // namespace
