@@ -3,6 +3,7 @@
 #include <json/json.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 

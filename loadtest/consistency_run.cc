@@ -4,6 +4,7 @@
 #include <json/json.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cache/product_policy.h"

@@ -5,7 +5,8 @@
 
 #include <atomic>
 #include <fstream>
-#include <iostream>
+#include <sstream>
+#include <stdexcept>
 
 namespace turnstile::test {
 
