@@ -91,7 +91,10 @@ Task<std::optional<Lease>> acquire(Recipe recipe, LockDriver& driver, LockReques
       co_return Lease(recipe, driver, request, std::move(*grant), sent);
     }
     ++request->refusals;
-    if (driver.releasesWhenRefused()) co_await takeBack(driver, *request);
+    if (driver.releasesWhenRefused()) {
+      co_await takeBack(driver, *request);  // as printed: the refused caller's finally runs, and it returns
+      break;
+    }
     if (now >= until) break;
     if (request->refusals == 1) co_await request->lab.pass(Point::beforeWait);
     co_await driver.awaitRelease(*request, left(until, now));
