@@ -50,8 +50,11 @@ class Etcd {
   virtual Task<bool> remove(std::string key) = 0;
   virtual Task<> removeAll(std::string prefix) = 0;
 
-  /// From just after `revision`, so a deletion since then is told too. Never fails: without a
-  /// connection the watch fires soon, unfulfilled.
+  /// From now on. `revision` is that of the look which found the key: when the store has changed
+  /// since then the watch nudges once it stands, because the deletion may be among the changes.
+  /// (etcd would replay them from a given revision, but it does that for all watches together, ten
+  /// times a second: too slow for a lock.) Never fails: without a connection the watch fires soon,
+  /// unfulfilled.
   virtual std::shared_ptr<Watch> watchDeletion(const std::string& key, std::int64_t revision) = 0;
   /// Whoever waited has given up.
   virtual void unwatch(const std::shared_ptr<Watch>& watch) = 0;

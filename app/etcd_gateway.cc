@@ -196,7 +196,7 @@ Task<> EtcdGateway::ping() {
 }
 
 std::shared_ptr<Watch> EtcdGateway::watchDeletion(const std::string& key, std::int64_t revision) {
-  return loops_.getThreadData()->watches->add(key, revision + 1);
+  return loops_.getThreadData()->watches->add(key, revision);
 }
 
 void EtcdGateway::unwatch(const std::shared_ptr<Watch>& watch) {

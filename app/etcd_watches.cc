@@ -18,6 +18,11 @@ Json::Value parse(const std::string& text) {
   return value;
 }
 
+std::int64_t revisionIn(const Json::Value& header) {
+  return header["revision"].isString() ? std::strtoll(header["revision"].asCString(), nullptr, 10)
+                                       : 0;
+}
+
 }  // namespace
 
 EtcdWatches::EtcdWatches(std::string host, std::uint16_t port)
@@ -44,24 +49,23 @@ void EtcdWatches::connect() {
   });
 }
 
-std::shared_ptr<Watch> EtcdWatches::add(const std::string& key, std::int64_t fromRevision) {
+std::shared_ptr<Watch> EtcdWatches::add(const std::string& key, std::int64_t seenRevision) {
   auto watch = std::make_shared<Watch>();
   if (!up_) {
     client_->getLoop()->runAfter(kLookAgainSeconds, [watch] { watch->fire(false); });
     return watch;
   }
   const std::uint64_t id = ++lastId_;
-  watches_.emplace(id, watch);
+  watches_.emplace(id, Entry{watch, seenRevision});
   client_->getConnection()->send(
       R"({"create_request":{"key":")" + drogon::utils::base64Encode(key) +
-      R"(","start_revision":")" + std::to_string(fromRevision) +
       R"(","filters":["NOPUT"],"watch_id":")" + std::to_string(id) + R"("}})");
   return watch;
 }
 
 void EtcdWatches::remove(const std::shared_ptr<Watch>& watch) {
-  for (const auto& [id, known] : watches_)
-    if (known == watch) return forget(id);
+  for (const auto& [id, entry] : watches_)
+    if (entry.watch == watch) return forget(id);
 }
 
 void EtcdWatches::forget(std::uint64_t id) {
@@ -77,19 +81,22 @@ void EtcdWatches::received(const std::string& message) {
   const std::uint64_t id = std::strtoull(result["watch_id"].asCString(), nullptr, 10);
   const auto found = watches_.find(id);
   if (found == watches_.end()) return;
+  const auto watch = found->second.watch;
   const bool deleted = !result["events"].empty();  // puts are filtered out
-  if (!deleted && !result["canceled"].asBool()) return;
-  // Cancelled by the server: the revision we asked from is compacted away. Look again.
-  const auto watch = found->second;
-  forget(id);
-  watch->fire(deleted);
+  if (deleted || result["canceled"].asBool()) {
+    forget(id);
+    watch->fire(deleted);
+  } else if (result["created"].asBool() &&
+             revisionIn(result["header"]) > found->second.seenRevision) {
+    watch->nudge();
+  }
 }
 
 void EtcdWatches::connectionBroke() {
   up_ = false;
   decltype(watches_) all;
   all.swap(watches_);
-  for (const auto& [id, watch] : all) watch->fire(false);
+  for (const auto& [id, entry] : all) entry.watch->fire(false);
 }
 
 }  // namespace turnstile

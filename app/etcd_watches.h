@@ -16,7 +16,7 @@ class EtcdWatches : public std::enable_shared_from_this<EtcdWatches> {
   EtcdWatches(std::string host, std::uint16_t port);
   void connect();
 
-  std::shared_ptr<Watch> add(const std::string& key, std::int64_t fromRevision);
+  std::shared_ptr<Watch> add(const std::string& key, std::int64_t seenRevision);
   void remove(const std::shared_ptr<Watch>& watch);
 
  private:
@@ -27,7 +27,11 @@ class EtcdWatches : public std::enable_shared_from_this<EtcdWatches> {
   drogon::WebSocketClientPtr client_;
   bool up_ = false;
   std::uint64_t lastId_ = 0;  // ours to choose, never 0: that lets the server choose
-  std::unordered_map<std::uint64_t, std::shared_ptr<Watch>> watches_;
+  struct Entry {
+    std::shared_ptr<Watch> watch;
+    std::int64_t seenRevision;  // of the store, when its key was last known to be there
+  };
+  std::unordered_map<std::uint64_t, Entry> watches_;
 };
 
 }  // namespace turnstile

@@ -5,9 +5,10 @@
 // so `etcdctl lock turnstile/locks/demo` takes turns with us, both ways.
 //
 // Round trips of one sale: 1 to enter the queue and look at it (one transaction), 1 to leave it. A
-// waiter adds a message to watch and 1 look after the wait: its own lease may be over by then, and
-// the one before it may have given up without ever holding the lock. Leases are borrowed from a
-// pool (locks/etcd_leases.h). The fence is the key's create revision.
+// waiter adds a message to watch, 1 look when others came or went before the watch stood, while it
+// waits anyway, and 1 look after the wait: its own lease may be over by then, and the one before it
+// may have given up without ever holding the lock. Leases are borrowed from a pool
+// (locks/etcd_leases.h). The fence is the key's create revision.
 //
 // A lease outlives a slow holder, not a frozen one (`session-timeout-ms`, in whole seconds; `ttl=`
 // of the lab means nothing here). The holder knows until when its lease is safe and looks before it
@@ -33,9 +34,10 @@ std::string hex(std::int64_t number) {
 struct Place {
   std::shared_ptr<EtcdLease> lease;
   std::string key;
-  std::int64_t revision = 0;  // of its creation; 0: not known to exist
-  std::string predecessor;    // empty: none, or not known
-  std::int64_t seen = 0;      // the store's revision when we last looked
+  std::int64_t revision = 0;       // of its creation; 0: not known to exist
+  std::string predecessor;         // empty: none, or not known
+  std::int64_t seen = 0;           // the store's revision when we last looked
+  std::shared_ptr<Watch> watch{};  // on the predecessor
   int holds = 0;
 };
 
@@ -61,16 +63,17 @@ class EtcdLock final : public LockDriver {
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {
     const auto place = places_.find(request.owner);
     if (place->predecessor.empty()) co_return;  // we lost our place: take a new one
-    const auto watch = etcd_.watchDeletion(place->predecessor, place->seen);
-    const bool woken = co_await watch->wait(atMost);
-    if (!woken) etcd_.unwatch(watch);
-    if (watch->deleted()) metrics_.watchEvents.add();
+    if (!place->watch || place->watch->ended())
+      place->watch = etcd_.watchDeletion(place->predecessor, place->seen);
+    co_await place->watch->wait(atMost);
+    if (place->watch->deleted()) metrics_.watchEvents.add();
   }
 
   Task<bool> release(const LockRequest& request, const Grant&) override {
     const auto place = places_.find(request.owner);
     if (!place) co_return false;
     if (--place->holds > 0) co_return true;
+    stopWatching(*place);
     if (place->revision == 0) {  // an attempt that went unanswered: there may be a key
       forget(request, *place);
       co_return false;
@@ -122,18 +125,27 @@ class EtcdLock final : public LockDriver {
       queue = co_await etcd_.newest(prefix, place.revision);
     }
     if (!queue || queue->newest.empty() || queue->newest[0].name != place.key) {
+      stopWatching(place);
       leases_.drop(std::move(place.lease));  // over: the next attempt enters again, with another
       place = Place{};
       co_return false;
     }
     place.revision = queue->newest[0].createRevision;
     place.seen = queue->revision;
-    place.predecessor = queue->newest.size() > 1 ? queue->newest[1].name : std::string();
+    const std::string before = queue->newest.size() > 1 ? queue->newest[1].name : std::string();
+    if (before != place.predecessor) stopWatching(place);
+    place.predecessor = before;
     co_return place.predecessor.empty();
   }
 
+  void stopWatching(Place& place) {
+    if (place.watch && !place.watch->ended()) etcd_.unwatch(place.watch);
+    place.watch.reset();
+  }
+
   // Whatever this request may have left behind dies with its lease.
-  void forget(const LockRequest& request, const Place& place) {
+  void forget(const LockRequest& request, Place& place) {
+    stopWatching(place);
     if (place.lease) leases_.drop(place.lease);
     places_.erase(request.owner);
   }
