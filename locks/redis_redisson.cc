@@ -73,8 +73,9 @@ class Redisson final : public RedissonLock {
 
   Task<bool> release(const LockRequest& request, const Grant& grant) override {
     // Handed on: the next one here waits, and its attempt follows in a moment.
-    const bool announced = !(ordered_ && here_.onItsWay(request));
-    co_return co_await unlock(request, grant, announced ? kUnlocked : std::string());
+    std::string message = kUnlocked;
+    if (ordered_ && here_.onItsWay(request)) message.clear();
+    co_return co_await unlock(request, grant, std::move(message));
   }
 
   Task<> abandon(const LockRequest& request) override {
