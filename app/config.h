@@ -63,7 +63,7 @@ struct Config {
   int cacheDbLimit = 4;         // database reads at once while Redis is away
   Millis cacheSecondDelete{500};  // policy double-delete: when the cache is deleted again
   std::string tokenIssuer;      // host:port; empty: none, and GET /token says so
-  Millis tokenMargin{500};      // a token is not handed out for the last of its life
+  Millis tokenMargin{2'000};    // a token is not handed out for the last of its life
   Millis tokenTimeout{3'000};   // of one call to the issuer
 };
 

@@ -18,15 +18,15 @@ class DrogonIssuer final : public TokenIssuer {
   // A connection a refresh: by design there is one in the life of a token.
   Task<IssuedToken> issue() override {
     const TimePoint asked = clock_.now();
-    const auto client = drogon::HttpClient::newHttpClient(
-        url_, trantor::EventLoop::getEventLoopOfCurrentThread());
+    const auto client =
+        drogon::HttpClient::newHttpClient(url_, trantor::EventLoop::getEventLoopOfCurrentThread());
     const auto request = drogon::HttpRequest::newHttpRequest();
     request->setMethod(drogon::Post);
     request->setPath("/issue");
     drogon::HttpResponsePtr response;
     try {
-      response = co_await client->sendRequestCoro(
-          request, std::chrono::duration<double>(timeout_).count());
+      response = co_await client->sendRequestCoro(request,
+                                                  std::chrono::duration<double>(timeout_).count());
     } catch (const drogon::HttpException& error) {
       throw BackendDown(kName, error.what());
     }

@@ -19,21 +19,24 @@ struct EtcdGateway::PerLoop {
 };
 
 struct EtcdGateway::Exchange {
-  Exchange(drogon::HttpClientPtr to, drogon::HttpRequestPtr what, Millis atMost)
-      : client(std::move(to)), request(std::move(what)), timeout(atMost) {}
-  drogon::HttpClientPtr client;
-  drogon::HttpRequestPtr request;
+  struct Outcome {
+    drogon::ReqResult result = drogon::ReqResult::Ok;
+    drogon::HttpResponsePtr response;
+  };
+  Exchange(drogon::HttpClient& to, const drogon::HttpRequestPtr& what, Millis atMost, Outcome& into)
+      : client(to), request(what), timeout(atMost), outcome(into) {}
+  drogon::HttpClient& client;
+  const drogon::HttpRequestPtr& request;
   Millis timeout;
-  drogon::ReqResult result = drogon::ReqResult::Ok;
-  drogon::HttpResponsePtr response;
+  Outcome& outcome;
 
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> handle) {
-    client->sendRequest(
+    client.sendRequest(
         request,
-        [this, handle](drogon::ReqResult how, const drogon::HttpResponsePtr& answer) {
-          result = how;
-          response = answer;
+        [&outcome = outcome, handle](drogon::ReqResult how, const drogon::HttpResponsePtr& answer) {
+          outcome.result = how;
+          outcome.response = answer;
           handle.resume();
         },
         std::chrono::duration<double>(timeout).count());
@@ -108,30 +111,31 @@ EtcdGateway::Connection& EtcdGateway::idle(PerLoop& loop) const {
 Task<std::optional<Json::Value>> EtcdGateway::post(std::string path, std::string body) {
   if (!configured()) throw BackendDown(kName, "not configured");
   Connection& connection = idle(*loops_.getThreadData());
-  auto request = drogon::HttpRequest::newHttpRequest();
+  const drogon::HttpRequestPtr request = drogon::HttpRequest::newHttpRequest();
   request->setMethod(drogon::Post);
   request->setPath(std::move(path));
   request->setBody(std::move(body));
-  Exchange exchange(connection.client, std::move(request), options_.callTimeout);
+  const drogon::HttpClientPtr client = connection.client;
+  Exchange::Outcome outcome;
   ++connection.busy;
-  co_await exchange;
+  co_await Exchange(*client, request, options_.callTimeout, outcome);
   --connection.busy;
-  if (exchange.result == drogon::ReqResult::BadServerAddress)
+  if (outcome.result == drogon::ReqResult::BadServerAddress)
     throw BackendDown(kName, "cannot be reached");
-  if (exchange.result == drogon::ReqResult::Timeout) {
+  if (outcome.result == drogon::ReqResult::Timeout) {
     // The late answer would hold up whoever uses this connection next.
-    if (connection.client == exchange.client) connection.client.reset();
+    if (connection.client == client) connection.client.reset();
     throw BackendTimeout(kName,
                          "no reply within " + std::to_string(options_.callTimeout.count()) + " ms");
   }
-  if (exchange.result != drogon::ReqResult::Ok)
+  if (outcome.result != drogon::ReqResult::Ok)
     throw BackendTimeout(kName, "connection broke before the reply");
-  const auto status = exchange.response->statusCode();
+  const auto status = outcome.response->statusCode();
   // Drogon trips over the trailers of an error answer: the next one gets a fresh connection.
-  if (status != drogon::k200OK && connection.client == exchange.client) connection.client.reset();
+  if (status != drogon::k200OK && connection.client == client) connection.client.reset();
   if (status == drogon::k404NotFound) co_return std::nullopt;
-  const auto& json = exchange.response->getJsonObject();
-  if (status != drogon::k200OK || !json) throw BackendTimeout(kName, messageIn(*exchange.response));
+  const auto& json = outcome.response->getJsonObject();
+  if (status != drogon::k200OK || !json) throw BackendTimeout(kName, messageIn(*outcome.response));
   co_return std::move(*json);
 }
 

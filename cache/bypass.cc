@@ -2,7 +2,8 @@
 
 namespace turnstile {
 
-Task<std::optional<Cached>> Bypass::read(std::string key, TimePoint deadline, CacheMetrics& metrics) {
+Task<std::optional<Cached>> Bypass::read(std::string key, TimePoint deadline,
+                                         CacheMetrics& metrics) {
   const std::string slot = std::to_string(next_++ % static_cast<unsigned>(limit()));
   const Millis atMost = std::chrono::ceil<Millis>(deadline - backends_.clock.now());
   const std::optional<Turn> turn = co_await slots_.take(slot, atMost);

@@ -1,6 +1,6 @@
-// Reads while Redis is away: straight from the database, one at a time for each key, and never more than
-// `limit` at once in this instance, so that losing the cache does not lose the database too. Who cannot be
-// served by the deadline is told busy.
+// Reads while Redis is away: straight from the database, one at a time for each key, and never more
+// than `limit` at once in this instance, so that losing the cache does not lose the database too.
+// Who cannot be served by the deadline is told busy.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Write the database, then delete from the cache. A reader that read the database before the write and
-// fills the cache after the delete leaves the old version there, until its time to live ends.
+// Write the database, then delete from the cache. A reader that read the database before the write
+// and fills the cache after the delete leaves the old version there, until its time to live ends.
 #include "cache/product_policy.h"
 
 namespace turnstile::product_policies {
@@ -9,12 +9,11 @@ class CacheAside final : public ProductPolicy {
  public:
   explicit CacheAside(const Backends& backends) : cache_(backends, "cache-aside") {}
 
-  Task<ProductAnswer> read(ProductRead request) override {
-    return cache_.read(std::move(request));
-  }
+  Task<ProductAnswer> read(ProductRead request) override { return cache_.read(std::move(request)); }
 
   Task<std::optional<std::uint64_t>> write(ProductWrite request) override {
-    const std::uint64_t version = co_await cache_.table.write(request.id, request.name, request.price);
+    const std::uint64_t version =
+        co_await cache_.table.write(request.id, request.name, request.price);
     co_await cache_.forget(request.id);
     co_return version;
   }
@@ -28,7 +27,9 @@ class CacheAside final : public ProductPolicy {
 ProductPolicySpec cache_aside() {
   return {
       .name = "cache-aside",
-      .summary = "write the database, then delete from the cache; a slow reader can put the old version back",
+      .summary =
+          "write the database, then delete from the cache; a slow reader can put the old version "
+          "back",
       .make = [](const Backends& backends) { return std::make_unique<CacheAside>(backends); },
   };
 }

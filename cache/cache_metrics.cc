@@ -44,7 +44,8 @@ std::string CacheCounts::prometheus() const {
   }
   out += "# TYPE turnstile_cache_db_reading gauge\n";
   for (const auto& [policy, metrics] : byPolicy_)
-    out += sample("turnstile_cache_db_reading", policy, "", std::to_string(metrics.dbReading.load()));
+    out +=
+        sample("turnstile_cache_db_reading", policy, "", std::to_string(metrics.dbReading.load()));
   return out;
 }
 

@@ -1,5 +1,5 @@
-// What the caches count, one block a policy, in /metrics as turnstile_cache_…{policy="mutex"}. The number
-// every policy is judged by is dbReads: how often a request reached the database.
+// What the caches count, one block a policy, in /metrics as turnstile_cache_…{policy="mutex"}. The
+// number every policy is judged by is dbReads: how often a request reached the database.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ struct CacheMetrics {
   Counter hits, stale, rebuilt, busy, failed;  // answers: how each came about
   Counter dbReads;                             // started, whatever became of them
   Counter dbFailed;
-  Counter bypassed;                            // answers while Redis was away
-  std::atomic<int> dbReading{0};               // now
+  Counter bypassed;               // answers while Redis was away
+  std::atomic<int> dbReading{0};  // now
 
   /// Counts one database read for as long as it lives.
   class Reading {

@@ -11,7 +11,8 @@ local entry = redis.call('GET', KEYS[1])
 if not entry then return false end
 return {entry, redis.call('PTTL', KEYS[1])})lua");
 
-// KEYS: the entry, a sorted set of members by their end (ms, Redis's clock). ARGV: entry, life in ms, member.
+// KEYS: the entry, a sorted set of members by their end (ms, Redis's clock). ARGV: entry, life in
+// ms, member.
 const Script kWriteIfMember(R"lua(
 local clock = redis.call('TIME')
 local till = redis.call('ZSCORE', KEYS[2], ARGV[3])
@@ -55,7 +56,7 @@ Task<> CacheStore::write(std::string key, Cached entry, Millis staleFor) {
 }
 
 Task<bool> CacheStore::writeIfMember(std::string key, Cached entry, std::string set,
-                                    std::string member) {
+                                     std::string member) {
   const std::string name = prefix_ + key;
   const std::string text = encode(entry, Millis{0});
   const std::string life = std::to_string(entry.left.count());

@@ -7,10 +7,14 @@ namespace {
 
 void count(CacheMetrics& metrics, CacheAnswer::Source source) {
   switch (source) {
-    case CacheAnswer::Source::cache: return metrics.hits.add();
-    case CacheAnswer::Source::stale: return metrics.stale.add();
-    case CacheAnswer::Source::database: return metrics.rebuilt.add();
-    case CacheAnswer::Source::busy: return metrics.busy.add();
+    case CacheAnswer::Source::cache:
+      return metrics.hits.add();
+    case CacheAnswer::Source::stale:
+      return metrics.stale.add();
+    case CacheAnswer::Source::database:
+      return metrics.rebuilt.add();
+    case CacheAnswer::Source::busy:
+      return metrics.busy.add();
   }
 }
 
@@ -64,8 +68,8 @@ Task<CacheAnswer> Caches::get(const Entry& entry, CacheRequest request) {
 
 std::string Caches::describe(bool redisUp) const {
   if (redisUp) return "through redis-main";
-  return "redis-main is away: reads go to the database, at most " + std::to_string(bypass_.limit()) +
-         " at once in this instance";
+  return "redis-main is away: reads go to the database, at most " +
+         std::to_string(bypass_.limit()) + " at once in this instance";
 }
 
 }  // namespace turnstile

@@ -1,5 +1,5 @@
-// The caches of the service: every policy of the registry over the same products, what they count, and the
-// way around them while Redis is away. Made once by the composition root.
+// The caches of the service: every policy of the registry over the same products, what they count,
+// and the way around them while Redis is away. Made once by the composition root.
 #pragma once
 
 #include <map>
@@ -28,8 +28,8 @@ class Caches {
   /// nullptr: no such policy.
   const Entry* find(std::string_view policy) const;
 
-  /// By the policy; by the database when the policy cannot work because Redis, or the server its lock is
-  /// on, is down. Throws BackendDown when the database is down too.
+  /// By the policy; by the database when the policy cannot work because Redis, or the server its
+  /// lock is on, is down. Throws BackendDown when the database is down too.
   Task<CacheAnswer> get(const Entry& entry, CacheRequest request);
 
   /// By name; nullptr: no such policy.

@@ -1,8 +1,8 @@
 // Rebuilt before it expires, by chance: each reader of an entry with `left` to live draws a lot and
-// rebuilds behind its answer when  left <= cost * -ln(u),  u uniform in (0, 1]. The costlier the rebuild
-// and the nearer the end, the likelier; under load someone has drawn it in time, so no request sees a miss
-// and none sees anything stale. No lock: one rebuild an instance at most. A key hardly ever read just
-// expires, and its next reader waits as with `local-single-flight`.
+// rebuilds behind its answer when  left <= cost * -ln(u),  u uniform in (0, 1]. The costlier the
+// rebuild and the nearer the end, the likelier; under load someone has drawn it in time, so no
+// request sees a miss and none sees anything stale. No lock: one rebuild an instance at most. A key
+// hardly ever read just expires, and its next reader waits as with `local-single-flight`.
 #include <cmath>
 #include <random>
 
@@ -15,7 +15,8 @@
 namespace turnstile::cache_policies {
 namespace {
 
-constexpr int kCostsBeforeTheEnd = 5;  // where expire() puts an entry: e^-5, one reader in 150 draws it
+constexpr int kCostsBeforeTheEnd =
+    5;  // where expire() puts an entry: e^-5, one reader in 150 draws it
 
 // -ln(u): how many costs before its end this reader takes an entry for expired.
 double drawLot() {
@@ -60,15 +61,15 @@ class EarlyRefresh final : public CachePolicy {
     co_await rebuild_.run(std::move(key));
   }
 
-  Task<Cached> rebuildUnlessThere(std::string key) {
+  Task<Cached> rebuildUnlessThere(std::string key, Lab lab) {
     std::optional<Cached> entry = co_await store_.read(key);
     if (entry) co_return std::move(*entry);
-    co_return co_await rebuild_.run(std::move(key));
+    co_return co_await rebuild_.run(std::move(key), std::move(lab));
   }
 
   Task<CacheAnswer> tooLate(CacheRequest request) {
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key]() { return rebuildUnlessThere(key); };
+    const auto fetch = [this, request]() { return rebuildUnlessThere(request.key, request.lab); };
     co_return CacheAnswer::rebuilt(co_await flights_.join(request.key, atMost, fetch));
   }
 

@@ -13,7 +13,7 @@ GuardedRebuild::GuardedRebuild(const Backends& backends, CacheStore& store, Cach
       driver_(makeLockDriver(backends.config.cacheLock, backends)),
       lockMetrics_(backends.metrics.of("cache:" + policy)) {}
 
-Task<std::optional<Cached>> GuardedRebuild::run(std::string key, Millis wait) {
+Task<std::optional<Cached>> GuardedRebuild::run(std::string key, Millis wait, Lab lab) {
   const Recipe recipe{backends_.clock, backends_.turns, lockMetrics_};
   LockRequest lock;
   lock.name = prefix_ + key;
@@ -24,7 +24,7 @@ Task<std::optional<Cached>> GuardedRebuild::run(std::string key, Millis wait) {
   const auto body = [&](const Lease&) -> Task<Cached> {
     std::optional<Cached> entry = co_await store_.read(key);
     if (entry && entry->fresh()) co_return std::move(*entry);
-    co_return co_await rebuild_.run(key);
+    co_return co_await rebuild_.run(key, lab);
   };
   co_return co_await withLock(recipe, *driver_, lock, body);
 }

@@ -1,7 +1,7 @@
-// A rebuild that only one in the whole fleet does: under a lock of the ladder (setting cache-lock), after
-// looking once more whether another has just done it. The lock saves work, it protects no data: should
-// it be lost (its holder killed, or slower than cache-lock-ttl-ms), the next one rebuilds again, and both
-// write what the database said.
+// A rebuild that only one in the whole fleet does: under a lock of the ladder (setting cache-lock),
+// after looking once more whether another has just done it. The lock saves work, it protects no
+// data: should it be lost (its holder killed, or slower than cache-lock-ttl-ms), the next one
+// rebuilds again, and both write what the database said.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class GuardedRebuild {
                  const std::string& policy, Millis staleFor = Millis{0});
 
   /// nullopt: someone else holds the lock, and still did after `wait`.
-  Task<std::optional<Cached>> run(std::string key, Millis wait);
+  Task<std::optional<Cached>> run(std::string key, Millis wait, Lab lab = {});
 
  private:
   const Backends& backends_;

@@ -1,5 +1,6 @@
-// One rebuild an instance: of all requests of this process that miss, the first reads the database and the
-// others get what it got. No lock, no round trip; the database sees as many readers as there are instances.
+// One rebuild an instance: of all requests of this process that miss, the first reads the database
+// and the others get what it got. No lock, no round trip; the database sees as many readers as
+// there are instances.
 #include "app/backends.h"
 #include "cache/policy.h"
 #include "cache/rebuild.h"
@@ -19,7 +20,7 @@ class LocalSingleFlight final : public CachePolicy {
     std::optional<Cached> entry = co_await store_.read(request.key);
     if (entry) co_return CacheAnswer::of(CacheAnswer::Source::cache, std::move(*entry));
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key]() { return rebuildUnlessThere(key); };
+    const auto fetch = [this, request]() { return rebuildUnlessThere(request.key, request.lab); };
     co_return CacheAnswer::rebuilt(co_await flights_.join(request.key, atMost, fetch));
   }
 
@@ -30,10 +31,10 @@ class LocalSingleFlight final : public CachePolicy {
 
  private:
   // A request that missed before the last flight landed may lead the next one: it looks again.
-  Task<Cached> rebuildUnlessThere(std::string key) {
+  Task<Cached> rebuildUnlessThere(std::string key, Lab lab) {
     std::optional<Cached> entry = co_await store_.read(key);
     if (entry) co_return std::move(*entry);
-    co_return co_await rebuild_.run(std::move(key));
+    co_return co_await rebuild_.run(std::move(key), std::move(lab));
   }
 
   Clock& clock_;

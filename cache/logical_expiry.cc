@@ -1,7 +1,7 @@
-// An entry lives longer in Redis than it is fresh. Once past its time it is served as it is, at once, while
-// one request in the fleet rebuilds it behind everyone's back: nobody waits, everyone may see what is old
-// for as long as a rebuild takes. With the database down that goes on for cache-stale-ms. Only a key that
-// was never cached is waited for, as with `mutex`.
+// An entry lives longer in Redis than it is fresh. Once past its time it is served as it is, at
+// once, while one request in the fleet rebuilds it behind everyone's back: nobody waits, everyone
+// may see what is old for as long as a rebuild takes. With the database down that goes on for
+// cache-stale-ms. Only a key that was never cached is waited for, as with `mutex`.
 #include "cache/background.h"
 #include "cache/guarded_rebuild.h"
 #include "cache/policy.h"
@@ -38,7 +38,9 @@ class LogicalExpiry final : public CachePolicy {
 
   Task<CacheAnswer> firstTime(CacheRequest request) {
     const Millis atMost = std::chrono::ceil<Millis>(request.deadline - clock_.now());
-    const auto fetch = [this, key = request.key, atMost]() { return rebuild_.run(key, atMost); };
+    const auto fetch = [this, request, atMost]() {
+      return rebuild_.run(request.key, atMost, request.lab);
+    };
     const auto rebuilt = co_await flights_.join(request.key, atMost, fetch);
     co_return CacheAnswer::rebuilt(rebuilt.value_or(std::nullopt));
   }

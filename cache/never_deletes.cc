@@ -1,5 +1,6 @@
-// Broken on purpose: writes the database and forgets the cache. A checker of stale reads that does not find
-// any here finds none anywhere. Never offered to a caller without the admin token and the lab open.
+// Broken on purpose: writes the database and forgets the cache. A checker of stale reads that does
+// not find any here finds none anywhere. Never offered to a caller without the admin token and the
+// lab open.
 #include "cache/product_policy.h"
 
 namespace turnstile::product_policies {
@@ -9,9 +10,7 @@ class NeverDeletes final : public ProductPolicy {
  public:
   explicit NeverDeletes(const Backends& backends) : cache_(backends, "never-deletes") {}
 
-  Task<ProductAnswer> read(ProductRead request) override {
-    return cache_.read(std::move(request));
-  }
+  Task<ProductAnswer> read(ProductRead request) override { return cache_.read(std::move(request)); }
 
   Task<std::optional<std::uint64_t>> write(ProductWrite request) override {
     co_return co_await cache_.table.write(request.id, request.name, request.price);

@@ -1,5 +1,6 @@
-// No care at all: every miss reads the database. In the moment a hot key expires, every request under way
-// is a miss: the stampede the other policies are there to prevent, and the control they are compared with.
+// No care at all: every miss reads the database. In the moment a hot key expires, every request
+// under way is a miss: the stampede the other policies are there to prevent, and the control they
+// are compared with.
 #include "cache/policy.h"
 #include "cache/rebuild.h"
 
@@ -14,7 +15,7 @@ class None final : public CachePolicy {
   Task<CacheAnswer> get(CacheRequest request) override {
     std::optional<Cached> entry = co_await store_.read(request.key);
     if (entry) co_return CacheAnswer::of(CacheAnswer::Source::cache, std::move(*entry));
-    co_return CacheAnswer::rebuilt(co_await rebuild_.run(request.key));
+    co_return CacheAnswer::rebuilt(co_await rebuild_.run(request.key, request.lab));
   }
 
   Task<Millis> expire(std::string key) override {

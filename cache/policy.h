@@ -1,6 +1,6 @@
 // How a hot key is kept in Redis, and above all what happens in the moment it expires under load. A
-// policy is one file here plus one line in cache/registry.cc; GET /cache/{key}?policy=… picks it, and
-// docs/caches.md compares them.
+// policy is one file here plus one line in cache/registry.cc; GET /cache/{key}?policy=… picks it,
+// and docs/caches.md compares them.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/cached.h"
+#include "locks/lab.h"
 
 namespace turnstile {
 
@@ -19,11 +20,12 @@ struct CacheMetrics;
 struct CacheRequest {
   std::string key;
   TimePoint deadline;  // by Clock::now(): nobody waits longer
+  Lab lab;             // passes Point::beforeFill in a rebuild that this request waits for
 };
 
 struct CacheAnswer {
-  /// cache: fresh from Redis. stale: served past its time while another rebuilds. database: this request
-  /// rebuilt it or waited for the one who did. busy: it waited in vain.
+  /// cache: fresh from Redis. stale: served past its time while another rebuilds. database: this
+  /// request rebuilt it or waited for the one who did. busy: it waited in vain.
   enum class Source : std::uint8_t { cache, stale, database, busy };
   Source source = Source::busy;
   Cached entry;

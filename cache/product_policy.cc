@@ -2,7 +2,8 @@
 
 #include "app/errors.h"
 
-// One line a policy. Each names a function `ProductPolicySpec <name>()` in the file cache/<name>.cc.
+// One line a policy. Each names a function `ProductPolicySpec <name>()` in the file
+// cache/<name>.cc.
 #define TURNSTILE_PRODUCT_POLICIES(X) \
   X(cache_aside)                      \
   X(double_delete)                    \
@@ -56,7 +57,8 @@ Task<> ReadThrough::forget(std::string id) {
   try {
     co_await store.drop(std::move(id));
   } catch (const BackendDown& down) {
-    throw BackendTimeout(down.backend, "the product was written, but the cache may still hold the old one");
+    throw BackendTimeout(down.backend,
+                         "the product was written, but the cache may still hold the old one");
   }
 }
 

@@ -1,6 +1,6 @@
-// Keeping cache and database of one another's mind while products are read and written at the same time:
-// GET and PUT /products/{id}?policy=…. A read is *stale* when it began after a write was acknowledged and
-// returns an older version. docs/caches.md says which policy allows what.
+// Keeping cache and database of one another's mind while products are read and written at the same
+// time: GET and PUT /products/{id}?policy=…. A read is *stale* when it began after a write was
+// acknowledged and returns an older version. docs/caches.md says which policy allows what.
 #pragma once
 
 #include <functional>
@@ -44,8 +44,8 @@ class ProductPolicy {
  public:
   virtual ~ProductPolicy() = default;
   virtual Task<ProductAnswer> read(ProductRead request) = 0;
-  /// The new version; nullopt: busy, nothing was written. BackendTimeout: written, perhaps, and the cache
-  /// may not know: the write is not acknowledged.
+  /// The new version; nullopt: busy, nothing was written. BackendTimeout: written, perhaps, and the
+  /// cache may not know: the write is not acknowledged.
   virtual Task<std::optional<std::uint64_t>> write(ProductWrite request) = 0;
 };
 
@@ -60,12 +60,14 @@ const ProductPolicySpec* findProductPolicy(std::string_view name);
 /// Without those that are broken on purpose.
 std::string productPolicyNames();
 
-/// What the policies without a lock have in common: a hit is a hit; a miss reads the database and fills
-/// the cache, and whatever was written in between is overwritten by what was read before it.
+/// What the policies without a lock have in common: a hit is a hit; a miss reads the database and
+/// fills the cache, and whatever was written in between is overwritten by what was read before it.
 class ReadThrough {
  public:
   ReadThrough(const Backends& backends, const std::string& policy)
-      : config_(backends.config), store(backends.redis, "product-" + policy), table(backends.mysql) {}
+      : config_(backends.config),
+        store(backends.redis, "product-" + policy),
+        table(backends.mysql) {}
   Task<ProductAnswer> read(ProductRead request);
   /// Deletes from the cache after a write; a failure is a write nobody may call done.
   Task<> forget(std::string id);

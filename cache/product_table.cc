@@ -6,7 +6,8 @@ namespace turnstile {
 namespace {
 
 constexpr std::string_view kColumns =
-    "SELECT p.version, JSON_OBJECT('id', p.id, 'name', p.name, 'price', p.price, 'version', p.version) ";
+    "SELECT p.version, JSON_OBJECT('id', p.id, 'name', p.name, 'price', p.price, 'version', "
+    "p.version) ";
 const std::string kPlainRead = std::string(kColumns) + "FROM products p WHERE p.id = ?";
 
 // The sleep comes first and once, not once a row found: a product that is not there costs as much.

@@ -24,7 +24,8 @@ Task<Cached> Rebuild::read(std::string key) {
 }
 
 Task<> Rebuild::store(std::string key, Cached entry) {
-  const Millis staleFor = entry.absent ? Millis{0} : staleFor_;  // news of a new product must not wait
+  const Millis staleFor =
+      entry.absent ? Millis{0} : staleFor_;  // news of a new product must not wait
   try {
     co_await store_.write(key, std::move(entry), staleFor);
   } catch (const std::exception& error) {
@@ -32,8 +33,9 @@ Task<> Rebuild::store(std::string key, Cached entry) {
   }
 }
 
-Task<Cached> Rebuild::run(std::string key) {
+Task<Cached> Rebuild::run(std::string key, Lab lab) {
   const Cached entry = co_await read(key);
+  co_await lab.pass(Point::beforeFill);
   co_await store(std::move(key), entry);
   co_return entry;
 }

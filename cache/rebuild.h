@@ -1,11 +1,12 @@
-// One rebuild of one key: read the database, write the cache. Who may do it, when, and how many at once
-// is what the policies differ in.
+// One rebuild of one key: read the database, write the cache. Who may do it, when, and how many at
+// once is what the policies differ in.
 #pragma once
 
 #include "app/backends.h"
 #include "cache/cache_metrics.h"
 #include "cache/cached.h"
 #include "cache/product_table.h"
+#include "locks/lab.h"
 
 namespace turnstile {
 
@@ -20,9 +21,9 @@ class Rebuild {
         table_(backends.mysql),
         staleFor_(staleFor) {}
 
-  /// The entry as it is now cached. A cache that cannot be written costs the next reader a rebuild, not
-  /// this one its answer. Throws BackendDown when the database is.
-  Task<Cached> run(std::string key);
+  /// The entry as it is now cached. A cache that cannot be written costs the next reader a rebuild,
+  /// not this one its answer. Throws BackendDown when the database is.
+  Task<Cached> run(std::string key, Lab lab = {});
 
   /// The database's part alone.
   Task<Cached> read(std::string key);

@@ -1,8 +1,9 @@
-// No stale read: the cache is only ever filled under a read lock, and a write is done and acknowledged under
-// the write lock, so between a reader's look at the database and its fill no write can happen. A hit takes
-// no lock: what is in the cache was put there by the rule. Two belts beside the lock, for a holder that lost it
-// (frozen longer than the TTL): a fill is refused when its reader is no longer one, and a write that lost
-// its lock sends all readers away before it is acknowledged.
+// No stale read: the cache is only ever filled under a read lock, and a write is done and
+// acknowledged under the write lock, so between a reader's look at the database and its fill no
+// write can happen. A hit takes no lock: what is in the cache was put there by the rule. Two belts
+// beside the lock, for a holder that lost it (frozen longer than the TTL): a fill is refused when
+// its reader is no longer one, and a write that lost its lock sends all readers away before it is
+// acknowledged.
 #include "app/errors.h"
 #include "cache/product_policy.h"
 #include "locks/redis_rw_lock.h"
@@ -70,7 +71,8 @@ class RwLock final : public ProductPolicy {
     return lock;
   }
 
-  Task<ProductAnswer> fill(const ProductRead& request, const LockRequest& lock, const Lease& lease) {
+  Task<ProductAnswer> fill(const ProductRead& request, const LockRequest& lock,
+                           const Lease& lease) {
     std::optional<Cached> cached = co_await cache_.store.read(request.id);
     if (cached && !request.pastCache)
       co_return ProductAnswer::from(ProductAnswer::Source::cache, std::move(cached->product));
@@ -81,13 +83,16 @@ class RwLock final : public ProductPolicy {
     entry.product = product->json;
     entry.left = backends_.config.cacheTtl;
     const std::string readers = RedisRwLock::readersKey(lock.name.substr(0, lock.name.find('#')));
-    const bool filled = co_await cache_.store.writeIfMember(request.id, std::move(entry), readers, lock.owner);
-    // Not a reader any more: a write may have been acknowledged since, so what was read is not an answer.
+    const bool filled =
+        co_await cache_.store.writeIfMember(request.id, std::move(entry), readers, lock.owner);
+    // Not a reader any more: a write may have been acknowledged since, so what was read is not an
+    // answer.
     if (!filled || lease.lost()) co_return ProductAnswer{};
     co_return ProductAnswer::from(ProductAnswer::Source::database, std::move(product->json));
   }
 
-  Task<std::uint64_t> writeAndForget(const ProductWrite& request, const LockRequest& lock, const Lease& lease) {
+  Task<std::uint64_t> writeAndForget(const ProductWrite& request, const LockRequest& lock,
+                                     const Lease& lease) {
     const std::uint64_t version =
         co_await cache_.table.write(request.id, request.name, request.price);
     co_await request.lab.pass(Point::afterWrite);

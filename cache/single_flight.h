@@ -1,5 +1,6 @@
 // Of all requests in this process that want the same thing at the same time, one fetches it and the
-// others get what it got, its exception included. Safe from any thread; waiters resume on their own loop.
+// others get what it got, its exception included. Safe from any thread; waiters resume on their own
+// loop.
 #pragma once
 
 #include <exception>

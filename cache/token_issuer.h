@@ -1,5 +1,5 @@
-// The port to whoever issues access tokens. Its rule is the trouble: a new token kills the one before it,
-// at once, for everybody.
+// The port to whoever issues access tokens. Its rule is the trouble: a new token kills the one
+// before it, at once, for everybody.
 #pragma once
 
 #include <drogon/utils/coroutine.h>

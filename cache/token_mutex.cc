@@ -1,7 +1,8 @@
-// One refresh in the whole fleet, and no caller with a dead token. The lock alone would not do: a caller who
-// was handed the old token a moment before the refresh would use it a moment after. So a token is not
-// handed out for the last `token-margin-ms` of its life, and whoever holds the lock lets that time pass
-// before it fetches the next: by then every caller has had the margin to use what it was given.
+// One refresh in the whole fleet, and no caller with a dead token. The lock alone would not do: a
+// caller who was handed the old token a moment before the refresh would use it a moment after. So a
+// token is not handed out for the last `token-margin-ms` of its life, and whoever holds the lock
+// lets that time pass before it fetches the next: by then every caller has had the margin to use
+// what it was given.
 #include "cache/single_flight.h"
 #include "cache/token_policy.h"
 #include "locks/registry.h"
@@ -38,7 +39,8 @@ class Mutex final : public TokenPolicy {
     LockRequest lock;
     lock.name = "lock:token";
     lock.owner = backends_.owners.next();
-    // Longer than all that is done under it can take: a second refresh would kill the first one's token.
+    // Longer than all that is done under it can take: a second refresh would kill the first one's
+    // token.
     lock.ttl = config.tokenMargin + config.tokenTimeout + 3 * config.redisTimeout;
     lock.wait = wait;
     lock.deadline = backends_.clock.now() + wait;

@@ -1,5 +1,5 @@
-// Whoever finds the token used up fetches a new one. Of all that do so at the same time only the last has a
-// token that lives; the others hold, and hand out, dead ones.
+// Whoever finds the token used up fetches a new one. Of all that do so at the same time only the
+// last has a token that lives; the others hold, and hand out, dead ones.
 #include "cache/token_policy.h"
 
 namespace turnstile::token_policies {

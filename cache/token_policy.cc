@@ -1,6 +1,7 @@
 #include "cache/token_policy.h"
 
-// One line a policy. Each names a function `TokenPolicySpec <name>()` in the file cache/token_<name>.cc.
+// One line a policy. Each names a function `TokenPolicySpec <name>()` in the file
+// cache/token_<name>.cc.
 #define TURNSTILE_TOKEN_POLICIES(X) \
   X(none)                           \
   X(mutex)

@@ -1,5 +1,6 @@
-// One valid token for the whole fleet. Fetching a new one kills the old one, so it matters who refreshes
-// and when; two policies, GET /token?policy=…: `none` shows the trouble, `mutex` has none.
+// One valid token for the whole fleet. Fetching a new one kills the old one, so it matters who
+// refreshes and when; two policies, GET /token?policy=…: `none` shows the trouble, `mutex` has
+// none.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ namespace turnstile {
 
 struct Token {
   std::string text;
-  Millis left{0};        // of its life
+  Millis left{0};          // of its life
   bool refreshed = false;  // this request fetched it, or waited for the one who did
 };
 
@@ -35,8 +36,8 @@ class TokenStore {
 class TokenPolicy {
  public:
   virtual ~TokenPolicy() = default;
-  /// nullopt: not refreshed before the deadline. Throws BackendDown. There is no way around Redis here: a
-  /// refresh without coordination kills everyone else's token.
+  /// nullopt: not refreshed before the deadline. Throws BackendDown. There is no way around Redis
+  /// here: a refresh without coordination kills everyone else's token.
   virtual Task<std::optional<Token>> get(TimePoint deadline) = 0;
   /// The token nears its end now: the next caller refreshes it.
   virtual Task<> expire() = 0;

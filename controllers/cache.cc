@@ -1,5 +1,5 @@
-// GET /cache/{key}?policy=… reads a product through the cache; DELETE (admin) lets it expire now, as the
-// policy understands expiry. GET /cache lists the policies and the settings they run with.
+// GET /cache/{key}?policy=… reads a product through the cache; DELETE (admin) lets it expire now,
+// as the policy understands expiry. GET /cache lists the policies and the settings they run with.
 #include <drogon/drogon.h>
 #include <json/json.h>
 
@@ -17,10 +17,14 @@ using drogon::HttpResponsePtr;
 
 std::string_view nameOf(CacheAnswer::Source source) {
   switch (source) {
-    case CacheAnswer::Source::cache: return "cache";
-    case CacheAnswer::Source::stale: return "stale";
-    case CacheAnswer::Source::database: return "database";
-    case CacheAnswer::Source::busy: break;
+    case CacheAnswer::Source::cache:
+      return "cache";
+    case CacheAnswer::Source::stale:
+      return "stale";
+    case CacheAnswer::Source::database:
+      return "database";
+    case CacheAnswer::Source::busy:
+      break;
   }
   return "busy";
 }
@@ -37,7 +41,9 @@ HttpResponsePtr answer(const CacheAnswer& found, const std::string& key, const s
   if (busy)
     body.append(R"(,"error":"nobody rebuilt it before the deadline; try again"})");
   else if (found.entry.absent)
-    body.append(R"(,"error":"no such product; PUT /products/)").append(key).append(R"( creates it"})");
+    body.append(R"(,"error":"no such product; PUT /products/)")
+        .append(key)
+        .append(R"( creates it"})");
   else
     body.append(R"(,"product":)").append(found.entry.product).append("}");
   const auto status = busy                 ? drogon::k503ServiceUnavailable
@@ -48,23 +54,37 @@ HttpResponsePtr answer(const CacheAnswer& found, const std::string& key, const s
   return response;
 }
 
-const Caches::Entry& chosen(Service& service, const HttpRequestPtr& request) {
+struct Asked {
   std::string policy = "mutex";
-  eachParameter(request->query(), [&](std::string_view name, std::string_view value) {
-    if (name != "policy")
-      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) + "'; allowed: policy");
-    policy = checkedName(name, value);
+  std::vector<Fault> faults;
+};
+
+Asked parse(std::string_view query) {
+  Asked asked;
+  eachParameter(query, [&](std::string_view name, std::string_view value) {
+    if (name == "policy")
+      asked.policy = checkedName(name, value);
+    else if (name == "fault")
+      asked.faults = parseFaults(value);
+    else
+      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
+                       "'; allowed: policy; with the admin token and the lab open also: fault");
   });
-  const Caches::Entry* entry = service.caches().find(policy);
+  return asked;
+}
+
+const Caches::Entry& chosen(Service& service, const Asked& asked) {
+  const Caches::Entry* entry = service.caches().find(asked.policy);
   if (!entry)
-    throw BadRequest("unknown policy '" + policy + "'; allowed: " + cachePolicyNames());
+    throw BadRequest("unknown policy '" + asked.policy + "'; allowed: " + cachePolicyNames());
   return *entry;
 }
 
 Task<HttpResponsePtr> expire(Service& service, HttpRequestPtr request, std::string key) {
   if (!isAdmin(request, service.config().adminToken))
-    co_return errorAnswer(drogon::k403Forbidden, "DELETE needs Authorization: Bearer <admin token>");
-  const Caches::Entry& entry = chosen(service, request);
+    co_return errorAnswer(drogon::k403Forbidden,
+                          "DELETE needs Authorization: Bearer <admin token>");
+  const Caches::Entry& entry = chosen(service, parse(request->query()));
   const Millis left = co_await entry.policy->expire(std::move(key));
   co_return json(drogon::k200OK, R"({"expires_in_ms":)" + std::to_string(left.count()) + "}");
 }
@@ -73,8 +93,18 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request, std::stri
   try {
     const std::string key = checkedName("key", asked);
     if (request->method() == drogon::Delete) co_return co_await expire(service, request, key);
-    const Caches::Entry& entry = chosen(service, request);
+    Asked asked = parse(request->query());
+    const Caches::Entry& entry = chosen(service, asked);
     CacheRequest wish;
+    if (!asked.faults.empty()) {
+      if (!service.config().lab || !isAdmin(request, service.config().adminToken))
+        co_return errorAnswer(
+            drogon::k403Forbidden,
+            "fault needs Authorization: Bearer <admin token> and the setting lab");
+      Lab::Plan plan;
+      plan.faults = std::move(asked.faults);
+      wish.lab = Lab(std::move(plan), service.clock());
+    }
     wish.key = key;
     wish.deadline = service.clock().now() + service.config().requestDeadline;
     const CacheAnswer found = co_await service.caches().get(entry, std::move(wish));
@@ -109,8 +139,8 @@ std::string policies(const Config& config) {
 void routeCache(Service& service) {
   drogon::app().registerHandler(
       "/cache",
-      [text = policies(service.config())](
-          const HttpRequestPtr&, std::function<void(const HttpResponsePtr&)>&& callback) {
+      [text = policies(service.config())](const HttpRequestPtr&,
+                                          std::function<void(const HttpResponsePtr&)>&& callback) {
         callback(json(drogon::k200OK, text));
       },
       {drogon::Get});

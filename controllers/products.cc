@@ -1,6 +1,7 @@
-// GET /products/{id}?policy=… reads a product through the cache; PUT (admin) {"name","price"} writes it and
-// answers with its version. The lab's parameters (admin token, lab open) widen the races between the two:
-// fault=before-fill:pause-<ms>, nested=1, and miss=1, which reads past the cache.
+// GET /products/{id}?policy=… reads a product through the cache; PUT (admin) {"name","price"}
+// writes it and answers with its version. The lab's parameters (admin token, lab open) widen the
+// races between the two: fault=before-fill:pause-<ms>, nested=1, and miss=1, which reads past the
+// cache.
 #include <drogon/drogon.h>
 #include <json/json.h>
 
@@ -34,12 +35,16 @@ Asked parse(std::string_view query) {
       return;
     }
     asked.lab = true;
-    if (name == "fault") asked.plan.faults = parseFaults(value);
-    else if (name == "nested") asked.plan.nested = checkedFlag(name, value);
-    else if (name == "miss") asked.miss = checkedFlag(name, value);
+    if (name == "fault")
+      asked.plan.faults = parseFaults(value);
+    else if (name == "nested")
+      asked.plan.nested = checkedFlag(name, value);
+    else if (name == "miss")
+      asked.miss = checkedFlag(name, value);
     else
-      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
-                       "'; allowed: policy; with the admin token and the lab open also: fault, nested, miss");
+      throw BadRequest(
+          "unknown parameter '" + std::string(name.substr(0, 64)) +
+          "'; allowed: policy; with the admin token and the lab open also: fault, nested, miss");
   });
   return asked;
 }
@@ -52,7 +57,8 @@ ProductPolicy& policyOf(Service& service, const Asked& asked, bool lab) {
 }
 
 HttpResponsePtr busy() {
-  auto response = errorAnswer(drogon::k503ServiceUnavailable, "the lock was not granted in time; try again");
+  auto response =
+      errorAnswer(drogon::k503ServiceUnavailable, "the lock was not granted in time; try again");
   response->addHeader("Retry-After", "1");
   return response;
 }
@@ -62,7 +68,8 @@ HttpResponsePtr answer(const ProductAnswer& found, const std::string& id, const 
   using Source = ProductAnswer::Source;
   if (found.source == Source::busy) return busy();
   if (found.source == Source::absent)
-    return errorAnswer(drogon::k404NotFound, "no such product; PUT /products/" + id + " creates it");
+    return errorAnswer(drogon::k404NotFound,
+                       "no such product; PUT /products/" + id + " creates it");
   std::string body = R"({"product":)" + found.product + R"(,"source":")";
   body.append(found.source == Source::cache ? "cache" : "database");
   body.append(R"(","policy":")").append(asked.policy);
@@ -92,8 +99,8 @@ struct InFlight {
   Service& service;
 };
 
-Task<HttpResponsePtr> put(Service& service, HttpRequestPtr request, ProductPolicy& policy, std::string id,
-                          TimePoint deadline, Lab lab) {
+Task<HttpResponsePtr> put(Service& service, HttpRequestPtr request, ProductPolicy& policy,
+                          std::string id, TimePoint deadline, Lab lab) {
   ProductWrite write = readBody(request);
   write.id = std::move(id);
   write.deadline = deadline;

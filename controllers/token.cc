@@ -17,7 +17,8 @@ std::string checkedPolicy(const HttpRequestPtr& request) {
   std::string policy = "mutex";
   eachParameter(request->query(), [&](std::string_view name, std::string_view value) {
     if (name != "policy")
-      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) + "'; allowed: policy");
+      throw BadRequest("unknown parameter '" + std::string(name.substr(0, 64)) +
+                       "'; allowed: policy");
     policy = checkedName(name, value);
   });
   return policy;
@@ -26,14 +27,15 @@ std::string checkedPolicy(const HttpRequestPtr& request) {
 HttpResponsePtr answer(const std::optional<Token>& token, const std::string& policy,
                        const std::string& instance) {
   if (!token) {
-    auto busy = errorAnswer(drogon::k503ServiceUnavailable, "the token was not refreshed in time; try again");
+    auto busy = errorAnswer(drogon::k503ServiceUnavailable,
+                            "the token was not refreshed in time; try again");
     busy->addHeader("Retry-After", "1");
     return busy;
   }
   return json(drogon::k200OK, R"({"token":")" + token->text + R"(","valid_ms":)" +
                                   std::to_string(token->left.count()) + R"(,"source":")" +
-                                  (token->refreshed ? "issuer" : "cache") + R"(","policy":")" + policy +
-                                  R"(","instance":")" + instance + "\"}");
+                                  (token->refreshed ? "issuer" : "cache") + R"(","policy":")" +
+                                  policy + R"(","instance":")" + instance + "\"}");
 }
 
 Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
@@ -48,7 +50,8 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
     }
     if (request->method() == drogon::Delete) {
       if (!isAdmin(request, service.config().adminToken))
-        co_return errorAnswer(drogon::k403Forbidden, "DELETE needs Authorization: Bearer <admin token>");
+        co_return errorAnswer(drogon::k403Forbidden,
+                              "DELETE needs Authorization: Bearer <admin token>");
       co_await policy->expire();
       co_return json(drogon::k200OK, R"({"expired":true})");
     }
@@ -63,12 +66,11 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
 }  // namespace
 
 void routeToken(Service& service) {
-  drogon::app().registerHandler(
-      "/token",
-      [&service](HttpRequestPtr request) -> Task<HttpResponsePtr> {
-        return handle(service, std::move(request));
-      },
-      {drogon::Get, drogon::Delete});
+  drogon::app().registerHandler("/token",
+                                [&service](HttpRequestPtr request) -> Task<HttpResponsePtr> {
+                                  return handle(service, std::move(request));
+                                },
+                                {drogon::Get, drogon::Delete});
 }
 
 }  // namespace turnstile

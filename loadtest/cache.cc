@@ -53,8 +53,10 @@ int exitCodeOf(const std::vector<CacheFigures>& all, std::size_t planned, int in
     const CacheVerdict verdict = judge(one, specOf(one.policy), instances);
     if (verdict.kind == CacheVerdict::Kind::kept) continue;
     std::printf("  %s: %s\n", one.policy.c_str(), verdict.reason.c_str());
-    if (verdict.kind == CacheVerdict::Kind::broken) code = 1;
-    else if (code == 0) code = 2;
+    if (verdict.kind == CacheVerdict::Kind::broken)
+      code = 1;
+    else if (code == 0)
+      code = 2;
   }
   return code;
 }
@@ -78,13 +80,16 @@ int cacheRun(const CacheOptions& options, const std::vector<std::string>& comman
   for (const std::string& policy : policies) {
     if (interrupted()) break;
     std::fprintf(stderr, "%s: %d expiries, database reads:", policy.c_str(), load.expiries);
-    all.push_back(measureCache(load, policy, [](int, int reads) { std::fprintf(stderr, " %d", reads); }));
+    all.push_back(
+        measureCache(load, policy, [](int, int reads) { std::fprintf(stderr, " %d", reads); }));
     std::fprintf(stderr, "\n");
     out.write("cache.json", toText(describe(all, load, command, started, environment)));
   }
-  std::printf("\n%d connections, %d instances, %d expiries; latency of requests that began during a rebuild\n\n%s\n",
-              load.connections, load.instances, load.expiries,
-              asText(cacheTable(all, load.instances), isatty(STDOUT_FILENO) == 1).c_str());
+  std::printf(
+      "\n%d connections, %d instances, %d expiries; latency of requests that began during a "
+      "rebuild\n\n%s\n",
+      load.connections, load.instances, load.expiries,
+      asText(cacheTable(all, load.instances), isatty(STDOUT_FILENO) == 1).c_str());
   const int code = exitCodeOf(all, policies.size(), load.instances);
   if (code == 0) std::printf("Every policy kept its promise.\n");
   drawReport(out.path());
@@ -108,7 +113,8 @@ void addCache(CLI::App& app, const std::vector<std::string>& command, int& exitC
   CacheOptions& options = given->options;
   CLI::App* sub = app.add_subcommand(
       "cache", "Expire a hot key under load; database reads, latency and stale answers by policy");
-  sub->add_option("--policies", given->policies, "Comma list (default: all): " + cachePolicyNames());
+  sub->add_option("--policies", given->policies,
+                  "Comma list (default: all): " + cachePolicyNames());
   sub->add_option("--expiries", options.expiries, "How often the key expires for each policy")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -119,7 +125,8 @@ void addCache(CLI::App& app, const std::vector<std::string>& command, int& exitC
       ->check(CLI::Range(1, 16));
   sub->add_flag("--check-consistency", options.checkConsistency,
                 "Instead: count stale reads of /products by policy, reads and writes mixed");
-  sub->add_option("--operations", options.operations, "Reads and writes of that check, for each policy")
+  sub->add_option("--operations", options.operations,
+                  "Reads and writes of that check, for each policy")
       ->check(CLI::Range(100L, 10'000'000L))
       ->capture_default_str();
   sub->add_option("--out", options.out,

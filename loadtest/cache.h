@@ -1,6 +1,6 @@
-// `turnstile-harness cache`: the hot-key scoreboard. Under steady load a hot key is made to expire again and
-// again; for each policy: database reads per expiry, how long requests waited that began while it was
-// being rebuilt, stale answers, errors. Table, cache.json, report.html.
+// `turnstile-harness cache`: the hot-key scoreboard. Under steady load a hot key is made to expire
+// again and again; for each policy: database reads per expiry, how long requests waited that began
+// while it was being rebuilt, stale answers, errors. Table, cache.json, report.html.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,8 +22,8 @@ struct CacheOptions {
   std::filesystem::path out;      // empty: out/<time> in the checkout, with the link out/latest
 };
 
-// Exit code: 0 every policy kept its promise, 1 one did not, 2 could not tell (the load was too weak for
-// `none` to stampede, interrupted, stack not up).
+// Exit code: 0 every policy kept its promise, 1 one did not, 2 could not tell (the load was too
+// weak for `none` to stampede, interrupted, stack not up).
 int cacheRun(const CacheOptions& options, const std::vector<std::string>& command);
 
 // Exit code: 0 rw-lock has no stale read, 1 it has, 2 the checker could not tell.

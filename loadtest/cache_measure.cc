@@ -93,7 +93,8 @@ void awaitRest(const CacheLoad& load, const std::string& policy) {
       throw std::runtime_error("GET " + target(load, policy) + ": " + answer.body.substr(0, 300));
     const bool cached = answer.body.find(R"("source":"cache")") != std::string::npos;
     quiet = cached && cacheMetric(load, "db_reading", policy) == 0 ? quiet + 1 : 0;
-    if (Clock::now() > until) throw std::runtime_error("policy " + policy + " did not come to rest");
+    if (Clock::now() > until)
+      throw std::runtime_error("policy " + policy + " did not come to rest");
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
@@ -161,7 +162,8 @@ CacheFigures measureCache(const CacheLoad& load, const std::string& policy,
     std::this_thread::sleep_until(from + window);
     awaitRest(load, policy);
     windows.push_back({from, from + window});
-    figures.dbReads.push_back(static_cast<int>(cacheMetric(load, "db_reads_total", policy) - before));
+    figures.dbReads.push_back(
+        static_cast<int>(cacheMetric(load, "db_reads_total", policy) - before));
     if (tick) tick(expiry, figures.dbReads.back());
   }
   evaluate(figures, crowd.stop(), windows);

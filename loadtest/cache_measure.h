@@ -1,5 +1,5 @@
-// One policy under load, with its key expired again and again. The caller has brought the stack up; nothing
-// here starts or stops a process.
+// One policy under load, with its key expired again and again. The caller has brought the stack up;
+// nothing here starts or stops a process.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct CacheLoad {
   int expiries = 10;
 };
 
-// Throws std::runtime_error when the service does not answer, or the policy does not come to rest. Ends early
-// (with fewer expiries) when interrupted. `tick` hears of each expiry.
+// Throws std::runtime_error when the service does not answer, or the policy does not come to rest.
+// Ends early (with fewer expiries) when interrupted. `tick` hears of each expiry.
 CacheFigures measureCache(const CacheLoad& load, const std::string& policy,
                           const std::function<void(int expiry, int dbReads)>& tick = {});
 

@@ -36,11 +36,11 @@ class Checker {
     figures_.policy = order.policy;
     for (int product = 0; product < order.products; ++product) {
       reads_.push_back(requestText("GET", target(product)));
-      pausedReads_.push_back(
-          requestText("GET", target(product) + "&fault=before-fill:pause-" + std::to_string(order.pauseMs),
-                      order.adminToken));
-      writes_.push_back(requestText("PUT", target(product), order.adminToken,
-                                    R"({"name":"checked","price":1})"));
+      pausedReads_.push_back(requestText(
+          "GET", target(product) + "&fault=before-fill:pause-" + std::to_string(order.pauseMs),
+          order.adminToken));
+      writes_.push_back(
+          requestText("PUT", target(product), order.adminToken, R"({"name":"checked","price":1})"));
     }
   }
 
@@ -61,7 +61,8 @@ class Checker {
 
   static std::vector<int> ports(const ConsistencyOrder& order) {
     std::vector<int> all;
-    for (int i = 0; i < order.connections; ++i) all.push_back(order.basePort + 1 + i % order.instances);
+    for (int i = 0; i < order.connections; ++i)
+      all.push_back(order.basePort + 1 + i % order.instances);
     return all;
   }
 
@@ -92,7 +93,9 @@ class Checker {
     const auto product = static_cast<std::size_t>(mine.product);
     mine.acknowledged = acknowledged_[product];
     const bool paused = !mine.writes && draw() < order_.pausedShare;
-    clients_.send(connection, mine.writes ? writes_[product] : paused ? pausedReads_[product] : reads_[product]);
+    clients_.send(connection, mine.writes ? writes_[product]
+                              : paused    ? pausedReads_[product]
+                                          : reads_[product]);
   }
 
   void hear(const Shot& shot) {
@@ -103,7 +106,8 @@ class Checker {
     } else if (shot.status != 200 || version == 0) {
       ++figures_.errors;
       if (figures_.firstError.empty())
-        figures_.firstError = std::to_string(shot.status) + " " + std::string(shot.body.substr(0, 200));
+        figures_.firstError =
+            std::to_string(shot.status) + " " + std::string(shot.body.substr(0, 200));
     } else if (mine.writes) {
       ++figures_.writes;
       long& newest = acknowledged_[static_cast<std::size_t>(mine.product)];
@@ -111,7 +115,8 @@ class Checker {
     } else {
       ++figures_.reads;
       if (version < mine.acknowledged) ++figures_.staleReads;
-      figures_.mostVersionsBehind = std::max(figures_.mostVersionsBehind, mine.acknowledged - version);
+      figures_.mostVersionsBehind =
+          std::max(figures_.mostVersionsBehind, mine.acknowledged - version);
     }
     next(shot.connection);
   }

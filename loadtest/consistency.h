@@ -1,6 +1,7 @@
-// The checker of stale reads: reads and writes versioned products through all instances at once and counts
-// each read that began after a write was acknowledged and returned an older version. One thread sends
-// and hears everything, so "after" is the order in which it happened here, with no clock in between.
+// The checker of stale reads: reads and writes versioned products through all instances at once and
+// counts each read that began after a write was acknowledged and returned an older version. One
+// thread sends and hears everything, so "after" is the order in which it happened here, with no
+// clock in between.
 #pragma once
 
 #include <json/value.h>
@@ -19,7 +20,8 @@ struct ConsistencyOrder {
   int connections = 48;
   int products = 16;
   double writeShare = 0.05;
-  // A share of the reads pauses between reading the database and filling the cache (lab): the race, widened.
+  // A share of the reads pauses between reading the database and filling the cache (lab): the race,
+  // widened.
   double pausedShare = 0;
   int pauseMs = 30;
   std::uint64_t seed = 1;

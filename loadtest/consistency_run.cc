@@ -1,6 +1,6 @@
-// `turnstile-harness cache --check-consistency`: stale reads by policy, with the race between a reader's
-// look at the database and its fill widened. The policy that is broken on purpose runs too: a checker that finds
-// nothing there can tell nothing (exit 2).
+// `turnstile-harness cache --check-consistency`: stale reads by policy, with the race between a
+// reader's look at the database and its fill widened. The policy that is broken on purpose runs
+// too: a checker that finds nothing there can tell nothing (exit 2).
 #include <json/json.h>
 #include <unistd.h>
 
@@ -24,14 +24,20 @@ namespace {
 constexpr const char* kPromisesNone = "rw-lock";
 
 Table tableOf(const std::vector<ConsistencyFigures>& all) {
-  Table table{{{"policy", true}, {"reads"}, {"writes"}, {"stale reads"}, {"versions behind"}, {"busy"}, {"errors"}}, {}};
+  Table table{{{"policy", true},
+               {"reads"},
+               {"writes"},
+               {"stale reads"},
+               {"versions behind"},
+               {"busy"},
+               {"errors"}},
+              {}};
   for (const auto& one : all)
-    table.rows.push_back({one.policy, thousands(static_cast<double>(one.reads)),
-                          thousands(static_cast<double>(one.writes)),
-                          thousands(static_cast<double>(one.staleReads)),
-                          thousands(static_cast<double>(one.mostVersionsBehind)),
-                          thousands(static_cast<double>(one.busy)),
-                          thousands(static_cast<double>(one.errors))});
+    table.rows.push_back(
+        {one.policy, thousands(static_cast<double>(one.reads)),
+         thousands(static_cast<double>(one.writes)), thousands(static_cast<double>(one.staleReads)),
+         thousands(static_cast<double>(one.mostVersionsBehind)),
+         thousands(static_cast<double>(one.busy)), thousands(static_cast<double>(one.errors))});
   return table;
 }
 
@@ -40,7 +46,8 @@ int exitCodeOf(const std::vector<ConsistencyFigures>& all) {
   for (const auto& one : all) {
     const bool broken = findProductPolicy(one.policy)->brokenOnPurpose;
     if (broken && one.staleReads == 0) code = std::max(code, 2);
-    if (one.errors > 0) std::printf("  %s: first error: %s\n", one.policy.c_str(), one.firstError.c_str());
+    if (one.errors > 0)
+      std::printf("  %s: first error: %s\n", one.policy.c_str(), one.firstError.c_str());
     if (one.policy == kPromisesNone && (one.staleReads > 0 || one.errors > 0)) return 1;
   }
   return code;
@@ -64,7 +71,8 @@ int consistencyRun(const CacheOptions& options, const std::vector<std::string>& 
     std::fprintf(stderr, "%s\n", spec.name.c_str());
     ConsistencyOrder order{options.basePort, stack.instances(), stack.service().token(), spec.name};
     order.operations = options.operations;
-    order.pausedShare = spec.brokenOnPurpose ? 1 : 0.1;  // 1: each read shows the admin token it needs
+    order.pausedShare =
+        spec.brokenOnPurpose ? 1 : 0.1;  // 1: each read shows the admin token it needs
     if (spec.brokenOnPurpose) order.pauseMs = 0;
     all.push_back(checkConsistency(order));
     json["consistency"].append(toJson(all.back()));
@@ -72,9 +80,11 @@ int consistencyRun(const CacheOptions& options, const std::vector<std::string>& 
   }
   std::printf("\n%s\n", asText(tableOf(all), false).c_str());
   const int code = exitCodeOf(all);
-  std::printf(code == 0   ? "rw-lock has no stale read; the checker found those of the policy broken on purpose.\n"
-              : code == 1 ? "rw-lock broke its promise.\n"
-                          : "Could not tell: the checker found nothing where there must be something.\n");
+  std::printf(
+      code == 0
+          ? "rw-lock has no stale read; the checker found those of the policy broken on purpose.\n"
+      : code == 1 ? "rw-lock broke its promise.\n"
+                  : "Could not tell: the checker found nothing where there must be something.\n");
   drawReport(out.path());
   std::printf("Report: %s\n", (out.path() / "report.html").c_str());
   std::fflush(stdout);

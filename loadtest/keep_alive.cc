@@ -30,11 +30,13 @@ struct Parsed {
 };
 
 std::string_view header(std::string_view head, std::string_view name) {
-  for (std::size_t at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at)) {
+  for (std::size_t at = head.find("\r\n"); at != std::string_view::npos;
+       at = head.find("\r\n", at)) {
     at += 2;
     if (head.size() - at > name.size() && head[at + name.size()] == ':' &&
         strncasecmp(head.data() + at, name.data(), name.size()) == 0) {
-      const std::string_view line = head.substr(at + name.size() + 1, head.find("\r\n", at) - at - name.size() - 1);
+      const std::string_view line =
+          head.substr(at + name.size() + 1, head.find("\r\n", at) - at - name.size() - 1);
       return line.substr(std::min(line.find_first_not_of(' '), line.size()));
     }
   }
@@ -46,7 +48,8 @@ std::optional<Parsed> parse(std::string_view text) {
   const auto headEnd = text.find("\r\n\r\n");
   if (headEnd == std::string_view::npos) return std::nullopt;
   const std::string_view head = text.substr(0, headEnd);
-  const std::size_t length = std::strtoul(std::string(header(head, "content-length")).c_str(), nullptr, 10);
+  const std::size_t length =
+      std::strtoul(std::string(header(head, "content-length")).c_str(), nullptr, 10);
   if (text.size() < headEnd + 4 + length) return std::nullopt;
   const int status = head.size() > 12 ? std::atoi(head.data() + 9) : 0;
   return Parsed{status, text.substr(headEnd + 4, length), headEnd + 4 + length,
@@ -78,7 +81,8 @@ void KeepAlive::connect(Connection& one, int index) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(one.port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(one.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 && errno != EINPROGRESS) {
+  if (::connect(one.fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 &&
+      errno != EINPROGRESS) {
     one.failure = std::strerror(errno);
     return;
   }
@@ -113,7 +117,8 @@ void KeepAlive::flush(Connection& one) {
       one.out.erase(0, static_cast<std::size_t>(sent));
     } else {
       // ENOTCONN: the connection is being made; the event that says so calls us again.
-      if (errno != EAGAIN && errno != ENOTCONN && errno != EINTR) one.failure = std::strerror(errno);
+      if (errno != EAGAIN && errno != ENOTCONN && errno != EINTR)
+        one.failure = std::strerror(errno);
       if (errno != EINTR) return;
     }
   }
@@ -131,7 +136,7 @@ void KeepAlive::receive(int index) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == ENOTCONN)) break;
     if (!one.busy) return disconnect(one);  // an idle connection, closed by the server
-    if (parse(one.in)) break;  // an answer, then closed
+    if (parse(one.in)) break;               // an answer, then closed
     one.failure = got == 0 ? "closed without an answer" : std::strerror(errno);
     return;
   }
@@ -159,7 +164,8 @@ void KeepAlive::tellFailures() {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     Connection& one = connections_[i];
     if (!one.busy) continue;
-    if (one.failure.empty() && now - one.began > deadline_) one.failure = "no answer before the deadline";
+    if (one.failure.empty() && now - one.began > deadline_)
+      one.failure = "no answer before the deadline";
     if (one.failure.empty()) continue;
     const std::string failure = std::move(one.failure);
     one.failure.clear();
@@ -186,12 +192,13 @@ bool KeepAlive::run(SteadyTime until) {
   return true;
 }
 
-std::string requestText(const std::string& method, const std::string& target, const std::string& bearer,
-                        const std::string& body) {
+std::string requestText(const std::string& method, const std::string& target,
+                        const std::string& bearer, const std::string& body) {
   std::string text = method + " " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
   if (!bearer.empty()) text += "Authorization: Bearer " + bearer + "\r\n";
   if (!body.empty()) text += "Content-Type: application/json\r\n";
-  if (!body.empty() || method != "GET") text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  if (!body.empty() || method != "GET")
+    text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   return text + "\r\n" + body;
 }
 

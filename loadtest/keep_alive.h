@@ -1,10 +1,10 @@
-// Many HTTP/1.1 connections to loopback in one thread, each with at most one request under way, and every
-// answer handed over with the moment it was asked for. wrk is faster; this knows *when* each request
-// began, which is what it takes to say how long requests waited during one rebuild, or whether a
-// read began after a write was acknowledged.
+// Many HTTP/1.1 connections to loopback in one thread, each with at most one request under way, and
+// every answer handed over with the moment it was asked for. wrk is faster; this knows *when* each
+// request began, which is what it takes to say how long requests waited during one rebuild, or
+// whether a read began after a write was acknowledged.
 //
-//   KeepAlive load(std::vector<int>(256, 8080), [&](const Shot& shot) { …; load.send(shot.connection, text); });
-//   for (int i = 0; i < 256; ++i) load.send(i, text);
+//   KeepAlive load(std::vector<int>(256, 8080), [&](const Shot& shot) { …;
+//   load.send(shot.connection, text); }); for (int i = 0; i < 256; ++i) load.send(i, text);
 //   load.run(until);
 #pragma once
 

@@ -1,6 +1,6 @@
 // Cohort: one distributed lock an event, taken once for many sales. The instance that holds it
 // serves the requests waiting in its own memory, batch after batch, for a bounded number of sales
-// and of milliseconds, then releases, and the next instance has its turn (locks/fenced_lock.h). A
+// and of milliseconds, then releases, and the next instance has its turn (locks/handover_lock.h). A
 // lock costs its round trips once a run instead of once a sale.
 //
 // What a run does: read the count once, under the lock's fence; for each batch one write of the
@@ -12,8 +12,8 @@
 // batch, never a seat.
 #include "app/backends.h"
 #include "app/errors.h"
-#include "locks/fenced_lock.h"
 #include "locks/gathering.h"
+#include "locks/handover_lock.h"
 #include "locks/registry.h"
 #include "locks/with_lock.h"
 
@@ -23,15 +23,14 @@ namespace {
 constexpr std::size_t kMostMembers = 256;  // of a batch
 constexpr int kMostSales = 1024;           // of a run
 constexpr Millis kLongestRun{10};          // likewise; checked between batches
-constexpr Millis kWaitSlice{
-    50};  // so long a member may wait beyond its limit while its instance does not get the lock
+constexpr Millis kWaitSlice{250};  // so long a member may wait beyond its limit while its instance does not get the lock
 
 class Cohort final : public Strategy {
  public:
   explicit Cohort(const Backends& backends)
       : backends_(backends),
         metrics_(backends.metrics.of("cohort")),
-        driver_(backends.clock, backends.redis) {}
+        driver_(backends.clock, backends.redis, backends.channels) {}
 
   Task<Sale> sell(SaleRequest request) override {
     request.deadline = std::min(request.deadline, backends_.clock.now() + request.wait);
@@ -91,6 +90,7 @@ class Cohort final : public Strategy {
       sold += static_cast<int>(batch.size());
       Line::answer(batch);
       if (!goOn) break;
+      co_await line.endOfRound();
     }
     co_return true;
   }
@@ -144,7 +144,7 @@ class Cohort final : public Strategy {
 
   const Backends& backends_;
   StrategyMetrics& metrics_;
-  FencedLock driver_;
+  HandoverLock driver_;
   Gathering gathering_{[this](Line& line) { return serve(line); }};
 };
 

@@ -38,6 +38,7 @@ class Combining final : public Strategy {
       if (!batch.empty()) co_await deduct(line.event(), batch);
       co_await passAll(batch, Point::afterWrite);
       Line::answer(batch);
+      co_await line.endOfRound();
     }
   }
 

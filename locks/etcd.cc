@@ -18,6 +18,7 @@
 #include "locks/guarded_sale.h"
 #include "locks/places.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
@@ -60,7 +61,8 @@ class EtcdLock final : public LockDriver {
     const auto place = places_.find(request.owner);
     if (place->predecessor.empty()) co_return;  // we lost our place: take a new one
     const auto watch = etcd_.watchDeletion(place->predecessor, place->seen);
-    if (!co_await watch->wait(atMost)) etcd_.unwatch(watch);
+    const bool woken = co_await watch->wait(atMost);
+    if (!woken) etcd_.unwatch(watch);
     if (watch->deleted()) metrics_.watchEvents.add();
   }
 
@@ -84,8 +86,9 @@ class EtcdLock final : public LockDriver {
   }
 
   Task<> abandon(const LockRequest& request) override {
+    const Grant none;
     try {
-      co_await release(request, {});
+      co_await release(request, none);
     } catch (const std::exception&) {
       // the key goes with its lease
     }
@@ -147,6 +150,7 @@ std::chrono::seconds leaseTtl(const Config& config) {
 }  // namespace
 
 StrategySpec etcd() {
+  const std::string use = "strategy=etcd";
   return {
       .name = "etcd",
       .family = "coordinators",
@@ -164,6 +168,14 @@ StrategySpec etcd() {
             "the lease of a frozen holder runs out, and the stock refuses its late write by the fence; "
             "with fencing=off that write sells a seat twice"},
            {"clock-skew", Verdict::safe, "no wall clock is read"}},
+      .tryIt = {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
+                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+                tryit::sale(2, use + "&wait=20000") + "  # sold, once the lease of the first is over",
+                "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
+                tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold",
+                tryit::reset(10),
+                "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:8112 lock turnstile/locks/demo sleep 2 &",
+                "sleep 1; " + tryit::sale(1, use) + "  # waits until etcdctl lets go"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(

@@ -52,14 +52,14 @@ Task<> EtcdLeases::keep(std::shared_ptr<EtcdLease> lease) {
     if (lease->dropped) co_return;
     if (takeIfForgotten(lease)) co_return drop(lease);
     const TimePoint asked = clock_.now();
-    bool over = false;
+    bool kept = true;
     try {
-      over = !co_await etcd_.keepAlive(lease->id);
-      if (!over) lease->validUntil = asked + lease->ttl;
+      kept = co_await etcd_.keepAlive(lease->id);
+      if (kept) lease->validUntil = asked + lease->ttl;
     } catch (const std::exception& error) {
       LOG_DEBUG << "keep-alive of a lease: " << error.what();  // validUntil tells the holder meanwhile
     }
-    if (over || !alive(*lease)) lease->dropped = true;
+    if (!kept || !alive(*lease)) lease->dropped = true;
   }
 }
 

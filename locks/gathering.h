@@ -61,6 +61,19 @@ class Line {
   /// The first in line; nullptr: nobody, and the line is closed as by take().
   const Member* front();
 
+  /// Until everything that arrived in the event loop's current round has been heard: a service that waits
+  /// for it between batches has larger ones, and delays nobody.
+  auto endOfRound() const {
+    struct Awaiter {
+      bool await_ready() const { return false; }
+      void await_suspend(std::coroutine_handle<> handle) const {
+        trantor::EventLoop::getEventLoopOfCurrentThread()->queueInLoop([handle] { handle.resume(); });
+      }
+      void await_resume() const {}
+    };
+    return Awaiter{};
+  }
+
   /// Every member's coroutine goes on with what it was given; the members are gone afterwards.
   static void answer(const Batch& batch);
 

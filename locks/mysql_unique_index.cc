@@ -4,8 +4,9 @@
 // does nothing, so they need no leader. A lost race is no SQL error (the INSERT has ON DUPLICATE KEY), so a storm
 // of them writes no log.
 //
-// Fair (`mysql-lock-fair`, the default): waiters stand in `lock_waiters` and only the first may INSERT. They
-// ask more often the nearer they are, so a long queue costs little. A waiter renews its row; a dead one's expires.
+// Fair (`mysql-lock-fair`, the default): waiters stand in `lock_waiters` and only the first may INSERT. All stand
+// in line, but of each process only the nearest asks whether it is its turn, so a long queue costs little. A
+// waiter renews its row; a dead one's expires.
 #include <algorithm>
 #include <mutex>
 #include <random>
@@ -18,8 +19,9 @@ namespace turnstile::strategies {
 namespace {
 
 constexpr Millis kWaiterLife{2'000};  // how long a dead waiter can hold up the queue
-constexpr Millis kPauseAPlace{4};     // less than one holder takes, so nobody is late
-constexpr Millis kLongestPause{250};  // well within kWaiterLife
+constexpr Millis kRenewAfter = kWaiterLife / 3;
+constexpr Millis kFirstPause{2};   // of whoever is next
+constexpr Millis kPauseAPlace{4};  // for each waiter before: less than a holder takes
 constexpr int kShortestSweep = 200, kLongestSweep = 400;  // ms; random, so that instances spread out
 
 // 1 row: inserted, the lock is ours. 2: it was ours and is entered again. 0: someone else's, left as it is.
@@ -49,7 +51,7 @@ constexpr std::string_view kLook =
 constexpr std::string_view kStandInLine =
     "INSERT INTO lock_waiters (name, owner, expires_at) "
     "VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND) "
-    "ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)";
+    "ON DUPLICATE KEY UPDATE ticket = LAST_INSERT_ID(ticket), expires_at = VALUES(expires_at)";
 constexpr std::string_view kGiveUp = "DELETE FROM lock_waiters WHERE name = ? AND owner = ?";
 
 constexpr std::string_view kExpired =
@@ -77,14 +79,14 @@ class UniqueIndex final : public LockDriver {
       const SqlResult row =
           co_await mysql_.exec(kInsert, {request.name, request.owner, micros(request.ttl)});
       if (row.affected == 0) co_return std::nullopt;
-      forget(request.owner);
+      leaveLine(request);
       co_return Grant{request.owner, row.insertId, request.ttl};
     } catch (const SqlError& error) {
       if (error.retryable()) co_return std::nullopt;
-      forget(request.owner);
+      leaveLine(request);
       throw;
     } catch (...) {
-      forget(request.owner);  // its row expires
+      leaveLine(request);  // its row expires
       throw;
     }
   }
@@ -94,22 +96,25 @@ class UniqueIndex final : public LockDriver {
       co_await LockDriver::awaitRelease(request, atMost);
       co_return;
     }
-    const Millis asPlaced = std::max(Millis{1}, kPauseAPlace * aheadOf(request.owner));
-    const Millis pause = std::min({asPlaced, kLongestPause, atMost});
-    co_await clock_.sleep(pause);
+    const auto patient = patience(request);
+    const Millis pause = std::min(patient.second, atMost);
+    co_await patient.first->wait(pause);
   }
 
   Task<bool> release(const LockRequest& request, const Grant& grant) override {
     const std::string_view statement = fair_ ? kDeleteWithPlace : kDelete;
     const SqlResult freed = co_await mysql_.exec(statement, {request.name, grant.owner});
-    if (freed.affected > 0) co_return true;
+    if (freed.affected > 0) {
+      wakeNearest(request.name);
+      co_return true;
+    }
     const SqlResult left = co_await mysql_.exec(kLeave, {request.name, grant.owner});
     co_return left.affected > 0;
   }
 
   Task<> abandon(const LockRequest& request) override {
     if (!fair_) co_return;
-    forget(request.owner);
+    leaveLine(request);
     co_await mysql_.exec(kGiveUp, {request.name, request.owner});
   }
 
@@ -126,8 +131,11 @@ class UniqueIndex final : public LockDriver {
 
  private:
   struct Place {
-    int ahead = 0;
+    std::string lock;
+    std::uint64_t ticket = 0;  // 0: not in line yet
+    int ahead = 0;             // as last seen
     TimePoint renewed;
+    std::shared_ptr<Wakeup> wakeup = std::make_shared<Wakeup>();
   };
 
   // If not, we stand in line now.
@@ -137,29 +145,52 @@ class UniqueIndex final : public LockDriver {
     const std::string& holder = seen.rows[0][0];
     const int ahead = std::stoi(seen.rows[0][1]);
     if (holder == request.owner || (holder.empty() && ahead == 0)) co_return true;
-    if (mustRenew(request.owner, ahead))
-      co_await mysql_.exec(kStandInLine, {request.name, request.owner, micros(kWaiterLife)});
+    if (!mustRenew(request, ahead)) co_return false;
+    const SqlResult stands =
+        co_await mysql_.exec(kStandInLine, {request.name, request.owner, micros(kWaiterLife)});
+    const std::lock_guard guard(mutex_);
+    places_[request.owner].ticket = stands.insertId;
     co_return false;
   }
 
-  bool mustRenew(const std::string& owner, int ahead) {
+  bool mustRenew(const LockRequest& request, int ahead) {
     const std::lock_guard guard(mutex_);
-    Place& place = places_[owner];
+    Place& place = places_[request.owner];
+    place.lock = request.name;
     place.ahead = ahead;
     const TimePoint now = clock_.now();
-    if (now - place.renewed < kWaiterLife / 2) return false;
+    if (now - place.renewed < kRenewAfter) return false;
     place.renewed = now;
     return true;
   }
-  int aheadOf(const std::string& owner) {
+
+  // Whoever is not the nearest of this process sleeps until it is, or must renew.
+  std::pair<std::shared_ptr<Wakeup>, Millis> patience(const LockRequest& request) {
     const std::lock_guard guard(mutex_);
-    const auto found = places_.find(owner);
-    return found == places_.end() ? 0 : found->second.ahead;
+    const Place& place = places_[request.owner];
+    const Place* nearest = nearestOf(request.name);
+    if (place.ticket != 0 && nearest != &place) return {place.wakeup, kRenewAfter};
+    return {place.wakeup, std::min(kRenewAfter, std::max(kFirstPause, kPauseAPlace * place.ahead))};
   }
-  void forget(const std::string& owner) {
-    if (!fair_) return;
+
+  const Place* nearestOf(const std::string& lock) const {
+    const Place* nearest = nullptr;
+    for (const auto& [owner, place] : places_)
+      if (place.lock == lock && place.ticket != 0 && (!nearest || place.ticket < nearest->ticket))
+        nearest = &place;
+    return nearest;
+  }
+  void wakeNearest(const std::string& lock) {
     const std::lock_guard guard(mutex_);
-    places_.erase(owner);
+    if (const Place* nearest = nearestOf(lock)) nearest->wakeup->wake();
+  }
+  void leaveLine(const LockRequest& request) {
+    if (!fair_) return;
+    {
+      const std::lock_guard guard(mutex_);
+      if (places_.erase(request.owner) == 0) return;
+    }
+    wakeNearest(request.name);
   }
 
   Task<> sweepForever() {

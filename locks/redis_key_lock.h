@@ -26,8 +26,8 @@ class RedisKeyLock : public LockDriver {
   Task<> reset(std::string name) override;
 
  protected:
-  /// SET key value NX PX ttl. true: the key is new.
-  Task<bool> setNxPx(const LockRequest& request, std::string_view value);
+  /// The value of the key.
+  virtual std::string_view mark(const LockRequest& request) const { return request.owner; }
 
   Redis& redis_;
 };
@@ -36,9 +36,11 @@ class RedisKeyLock : public LockDriver {
 class NamelessKeyLock : public RedisKeyLock {
  public:
   using RedisKeyLock::RedisKeyLock;
-  Task<std::optional<Grant>> tryAcquire(const LockRequest& request) override;
   Task<bool> release(const LockRequest& request, const Grant& grant) override;
   bool canTakeBack() const override { return false; }
+
+ protected:
+  std::string_view mark(const LockRequest&) const override { return "held"; }  // as the articles do
 };
 
 /// SETNX: no life either. The key stays until somebody deletes it.

@@ -14,9 +14,9 @@ struct Keys {
   std::string readers, writer, counts, waiting;
 };
 
-// KEYS: readers, writer (sorted sets: owner -> its end in ms), counts (hash: how often each holds it), waiting
-// (sorted set: writers -> until when they keep readers out). ARGV[1]: the owner. Those whose end has
-// come are dropped first: they are dead, or believe so themselves.
+// KEYS: readers, writer (sorted sets: owner -> its end in ms), counts (hash: how often each holds
+// it), waiting (sorted set: writers -> until when they keep readers out). ARGV[1]: the owner. Those
+// whose end has come are dropped first: they are dead, or believe so themselves.
 constexpr std::string_view kPrelude = R"lua(
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -45,7 +45,8 @@ if not holds(readers) and not holds(writer) and
     redis.call('ZCARD', writer) + redis.call('ZCARD', waiting) > 0 then return 0 end
 return enter(readers, 'r', tonumber(ARGV[2])))lua");
 
-// ARGV[2]: TTL. ARGV[3]: how long this attempt keeps new readers out; the next attempt comes sooner.
+// ARGV[2]: TTL. ARGV[3]: how long this attempt keeps new readers out; the next attempt comes
+// sooner.
 const Script kWrite(std::string(kPrelude) + R"lua(
 local others = redis.call('ZCARD', readers) - (holds(readers) and 1 or 0)
 if not holds(writer) and (redis.call('ZCARD', writer) > 0 or others > 0) then

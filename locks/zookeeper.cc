@@ -17,6 +17,7 @@
 #include "locks/guarded_sale.h"
 #include "locks/places.h"
 #include "locks/registry.h"
+#include "locks/try_it.h"
 
 namespace turnstile::strategies {
 namespace {
@@ -75,11 +76,13 @@ class ZooKeeperLock final : public LockDriver {
 
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {
     const auto place = places_.find(request.owner);
+    if (place->name.empty()) co_return;  // we lost our place: take a new one
     std::string failure;
     try {
       const auto watch = co_await zookeeper_.watchDeletion(request.name + '/' + place->predecessor);
-      if (watch && co_await watch->wait(atMost) && watch->deleted()) metrics_.watchEvents.add();
+      if (watch) co_await watch->wait(atMost);
       place->predecessorGone = !watch || watch->deleted();
+      if (watch && watch->deleted()) metrics_.watchEvents.add();
       co_return;
     } catch (const std::exception& error) {
       failure = error.what();
@@ -108,8 +111,9 @@ class ZooKeeperLock final : public LockDriver {
   }
 
   Task<> abandon(const LockRequest& request) override {
+    const Grant none;
     try {
-      co_await release(request, {});
+      co_await release(request, none);
     } catch (const std::exception&) {
       // release() sees to it in the background
     }
@@ -186,6 +190,7 @@ class ZooKeeperLock final : public LockDriver {
 }  // namespace
 
 StrategySpec zookeeper() {
+  const std::string use = "strategy=zookeeper";
   return {
       .name = "zookeeper",
       .family = "coordinators",
@@ -203,6 +208,11 @@ StrategySpec zookeeper() {
             "the session of a frozen holder times out, and the stock refuses its late write by the "
             "fence; with fencing=off that write sells a seat twice"},
            {"clock-skew", Verdict::safe, "no wall clock is read"}},
+      .tryIt = {tryit::reset(10), tryit::background(1, use + "&fault=before-write:pause-2000"),
+                "sleep 1; kill -STOP $(cat .run/pids/app-1.pid)  # frozen just before its write",
+                tryit::sale(2, use + "&wait=20000") + "  # sold, once the session of the first is over",
+                "kill -CONT $(cat .run/pids/app-1.pid)  # 503 busy: its write is refused", "wait",
+                tryit::audit() + "  # safe; with &fencing=off on both sales it is oversold"},
       .make =
           [](const Backends& backends) {
             return std::make_unique<GuardedSale>(

@@ -1,6 +1,6 @@
-// turnstile-issuer: a token issuer to run beside the stack, with the one rule that makes /token worth a
-// scenario: a new token kills the one before it. It counts what it issued and how many dead tokens it was
-// shown, so the answer to "did anyone use a dead token?" is not the service's own.
+// turnstile-issuer: a token issuer to run beside the stack, with the one rule that makes /token
+// worth a scenario: a new token kills the one before it. It counts what it issued and how many dead
+// tokens it was shown, so the answer to "did anyone use a dead token?" is not the service's own.
 //
 //   POST /issue          {"token","expires_in_ms"}; every older token is dead from now on
 //   GET  /use?token=…    200 while it lives, 401 once it is dead
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 // One event loop, so no lock.
 struct Issuer {
   int ttlMs = 60'000;
-  int issueMs = 5;
+  int issueMs = 20;
   std::string current;
   Clock::time_point expires;
   long issued = 0, used = 0, refused = 0;
@@ -47,31 +47,34 @@ HttpResponsePtr use(Issuer& issuer, const std::string& token) {
     return json(drogon::k200OK, R"({"used":true})");
   }
   ++issuer.refused;
-  return json(drogon::k401Unauthorized, R"({"error":"this token is dead: a newer one was issued, or it expired"})");
+  return json(drogon::k401Unauthorized,
+              R"({"error":"this token is dead: a newer one was issued, or it expired"})");
 }
 
 void route(Issuer& issuer) {
   drogon::app()
-      .registerHandler("/issue",
-                       [&issuer](const HttpRequestPtr&, Callback&& callback) {
-                         auto* loop = trantor::EventLoop::getEventLoopOfCurrentThread();
-                         loop->runAfter(issuer.issueMs / 1000.0, [&issuer, callback = std::move(callback)] {
-                           callback(issue(issuer));
-                         });
-                       },
-                       {drogon::Post})
+      .registerHandler(
+          "/issue",
+          [&issuer](const HttpRequestPtr&, Callback&& callback) {
+            auto* loop = trantor::EventLoop::getEventLoopOfCurrentThread();
+            loop->runAfter(issuer.issueMs / 1000.0,
+                           [&issuer, callback = std::move(callback)] { callback(issue(issuer)); });
+          },
+          {drogon::Post})
       .registerHandler("/use",
                        [&issuer](const HttpRequestPtr& request, Callback&& callback) {
                          callback(use(issuer, request->getParameter("token")));
                        },
                        {drogon::Get})
-      .registerHandler("/stats",
-                       [&issuer](const HttpRequestPtr&, Callback&& callback) {
-                         callback(json(drogon::k200OK, R"({"issued":)" + std::to_string(issuer.issued) +
-                                                           R"(,"used":)" + std::to_string(issuer.used) +
-                                                           R"(,"refused":)" + std::to_string(issuer.refused) + "}"));
-                       },
-                       {drogon::Get});
+      .registerHandler(
+          "/stats",
+          [&issuer](const HttpRequestPtr&, Callback&& callback) {
+            callback(json(drogon::k200OK, R"({"issued":)" + std::to_string(issuer.issued) +
+                                              R"(,"used":)" + std::to_string(issuer.used) +
+                                              R"(,"refused":)" + std::to_string(issuer.refused) +
+                                              "}"));
+          },
+          {drogon::Get});
 }
 
 }  // namespace
@@ -83,8 +86,12 @@ int main(int argc, char** argv) {
   CLI::App cli{"Issues access tokens; a new one kills the one before it", "turnstile-issuer"};
   cli.add_option("--listen", listen, "address to listen on")->capture_default_str();
   cli.add_option("--port", port, "port to listen on")->capture_default_str();
-  cli.add_option("--token-ttl-ms", issuer.ttlMs, "life of a token")->check(CLI::Range(1, 86'400'000))->capture_default_str();
-  cli.add_option("--issue-ms", issuer.issueMs, "how long issuing takes")->check(CLI::Range(0, 60'000))->capture_default_str();
+  cli.add_option("--token-ttl-ms", issuer.ttlMs, "life of a token")
+      ->check(CLI::Range(1, 86'400'000))
+      ->capture_default_str();
+  cli.add_option("--issue-ms", issuer.issueMs, "how long issuing takes")
+      ->check(CLI::Range(0, 60'000))
+      ->capture_default_str();
   CLI11_PARSE(cli, argc, argv);
 
   route(issuer);

@@ -1,13 +1,14 @@
-// Stale reads, counted over 100,000 reads and writes through all instances; the checker is proven by a policy
-// that is broken on purpose. Then the read-write lock itself: shared, exclusive, reentrant, renewed, fair to
-// writers, and free again when its holder dies.
+// Stale reads, counted over 100,000 reads and writes through all instances; the checker is proven
+// by a policy that is broken on purpose. Then the read-write lock itself: shared, exclusive,
+// reentrant, renewed, fair to writers, and free again when its holder dies.
+#include "loadtest/consistency.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
 #include <thread>
 
-#include "loadtest/consistency.h"
 #include "tests/cache/support.h"
 
 namespace turnstile::test {
@@ -61,7 +62,8 @@ Answer readPast(const std::string& id, const std::string& more, int instance = k
   return request("GET", "/products/" + id + "?policy=rw-lock&miss=1" + more, {}, true, instance);
 }
 Answer write(const std::string& id, const std::string& more, int instance = kNginx) {
-  return request("PUT", "/products/" + id + "?policy=rw-lock" + more, R"({"name":"x","price":1})", true, instance);
+  return request("PUT", "/products/" + id + "?policy=rw-lock" + more, R"({"name":"x","price":1})",
+                 true, instance);
 }
 std::string key(const std::string& id, const char* part) { return "rw:{" + id + "}:" + part; }
 int readersOf(const std::string& id) {
@@ -70,27 +72,31 @@ int readersOf(const std::string& id) {
 
 TEST(ReadWriteLock, IsSharedByReadersAndExcludesAWriter) {
   const std::string id = freshProduct();
-  auto first = std::async(std::launch::async, [&] { return readPast(id, "&fault=before-fill:pause-800", 1); });
-  auto second = std::async(std::launch::async, [&] { return readPast(id, "&fault=before-fill:pause-800", 2); });
+  auto first = std::async(std::launch::async,
+                          [&] { return readPast(id, "&fault=before-fill:pause-800", 1); });
+  auto second = std::async(std::launch::async,
+                           [&] { return readPast(id, "&fault=before-fill:pause-800", 2); });
   ASSERT_TRUE(eventually([&] { return readersOf(id) == 2; })) << "two readers hold it at once";
   const Answer written = write(id, "", 3);
   EXPECT_EQ(written.status, 200) << written.body;
   EXPECT_EQ(readersOf(id), 0) << "the writer got in beside a reader";
   EXPECT_EQ(first.get().status, 200);
   EXPECT_EQ(second.get().status, 200);
-  EXPECT_EQ(request("GET", "/products/" + id + "?policy=rw-lock").json["product"]["version"].asInt(),
-            written.json["version"].asInt());
+  EXPECT_EQ(
+      request("GET", "/products/" + id + "?policy=rw-lock").json["product"]["version"].asInt(),
+      written.json["version"].asInt());
 }
 
 TEST(ReadWriteLock, IsReentrantAlsoWhileAWriterWaits) {
   const std::string id = freshProduct();
-  // Ten rounds of nested readers against writers: a nested reader that queued behind a waiting writer would
-  // wait for its own deadline.
+  // Ten rounds of nested readers against writers: a nested reader that queued behind a waiting
+  // writer would wait for its own deadline.
   std::atomic<bool> stop{false};
   auto writer = std::async(std::launch::async, [&] {
     while (!stop) EXPECT_EQ(write(id, "&nested=1", 2).status, 200);
   });
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(readPast(id, "&nested=1&fault=before-fill:pause-20", 1).status, 200);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(readPast(id, "&nested=1&fault=before-fill:pause-20", 1).status, 200);
   stop = true;
   writer.get();
   EXPECT_EQ(readersOf(id), 0);

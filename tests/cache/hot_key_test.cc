@@ -1,8 +1,12 @@
-// One hot key, 256 connections, three instances, a rebuild of 200 ms, ten expiries in a row: what each policy
-// costs the database is what it promised. `none` must stampede, so this suite is known to be able to fail.
+// One hot key, 256 connections, three instances, a rebuild of 200 ms, ten expiries in a row: what
+// each policy costs the database is what it promised. `none` must stampede, so this suite is known
+// to be able to fail.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <thread>
+#include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "loadtest/keep_alive.h"
 #include "tests/cache/support.h"
@@ -36,12 +40,20 @@ TEST_P(HotKey, CostsTheDatabaseWhatWasPromisedTenTimesInARow) {
   const CacheVerdict verdict = harness::judge(figures, harness::specOf(policy), kInstances);
   EXPECT_EQ(verdict.kind, CacheVerdict::Kind::kept) << verdict.reason;
   EXPECT_EQ(figures.dbReads.size(), 10u);
-  if (policy != "none") EXPECT_EQ(figures.errors, 0) << figures.firstError;
+  if (policy != "none") {
+    EXPECT_EQ(figures.errors, 0) << figures.firstError;
+  }
   // What the table says, once more and independently of the catalogue.
   const int most = figures.mostReads(), least = figures.leastReads();
-  if (policy == "none") EXPECT_GT(least, 10);
-  if (policy == "local-single-flight") EXPECT_LE(most, 3);
-  if (policy == "mutex") EXPECT_TRUE(least == 1 && most == 1) << least << " to " << most;
+  if (policy == "none") {
+    EXPECT_GT(least, 10);
+  }
+  if (policy == "local-single-flight") {
+    EXPECT_LE(most, 3);
+  }
+  if (policy == "mutex") {
+    EXPECT_TRUE(least == 1 && most == 1) << least << " to " << most;
+  }
   if (policy == "logical-expiry") {
     EXPECT_TRUE(least == 1 && most == 1) << least << " to " << most;
     EXPECT_GT(figures.stale, 0);
@@ -55,16 +67,18 @@ TEST_P(HotKey, CostsTheDatabaseWhatWasPromisedTenTimesInARow) {
 INSTANTIATE_TEST_SUITE_P(Policies, HotKey, testing::ValuesIn(everyPolicy()), nameOf);
 
 // Reads `key` through nginx with many connections until `times` were answered; answers by status.
-std::map<int, int> readMany(const std::string& key, const std::string& policy, int connections, int times) {
+std::map<int, int> readMany(const std::string& key, const std::string& policy, int connections,
+                            int times) {
   std::map<int, int> statuses;
   int asked = 0;
   const std::string text = harness::requestText("GET", "/cache/" + key + "?policy=" + policy);
   harness::KeepAlive* self = nullptr;
-  harness::KeepAlive clients(std::vector<int>(static_cast<std::size_t>(connections), portOf("nginx")),
-                             [&](const harness::Shot& shot) {
-                               ++statuses[shot.status];
-                               if (asked < times) ++asked, self->send(shot.connection, text);
-                             });
+  harness::KeepAlive clients(
+      std::vector<int>(static_cast<std::size_t>(connections), portOf("nginx")),
+      [&](const harness::Shot& shot) {
+        ++statuses[shot.status];
+        if (asked < times) ++asked, self->send(shot.connection, text);
+      });
   self = &clients;
   for (int i = 0; i < connections && asked < times; ++i) ++asked, clients.send(i, text);
   EXPECT_TRUE(clients.run(std::chrono::steady_clock::now() + std::chrono::seconds{60}));
@@ -82,11 +96,13 @@ TEST_P(AbsentKey, CostsTheDatabaseOneReadPerAbsenceTtl) {
 
   const auto statuses = readMany(key, policy, 64, 10'000);
 
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   EXPECT_EQ(statuses, (std::map<int, int>{{404, 10'000}}));
   const double reads = cacheCount("db_reads_total", policy) - before;
   EXPECT_GE(reads, 1);
-  EXPECT_LE(reads, std::floor(ms / ttl) + 1) << "in " << ms << " ms, with an absence TTL of " << ttl;
+  EXPECT_LE(reads, std::floor(ms / ttl) + 1)
+      << "in " << ms << " ms, with an absence TTL of " << ttl;
 }
 INSTANTIATE_TEST_SUITE_P(Policies, AbsentKey, testing::Values("mutex", "logical-expiry"), nameOf);
 

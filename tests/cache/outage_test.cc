@@ -1,9 +1,8 @@
 // What a reader sees when something is gone: the one who rebuilds, the database, the cache.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
-#include <mutex>
-#include <thread>
 
 #include "tests/cache/support.h"
 
@@ -20,10 +19,13 @@ double millisSince(Clock::time_point start) {
 TEST(Outage, AnotherRebuildsWhenTheRebuilderIsKilled) {
   const std::string key = freshProduct();
   const std::string lock = "lock:cache:mutex:" + key;
-  // app-1 gets the lock and dies in mid-rebuild; the readers of the others are waiting for it by then.
+  // app-1 gets the lock, reads the database, and is killed before it fills the cache; by then the
+  // readers of the others are waiting for it.
   auto victim = std::async(std::launch::async, [&] {
     try {
-      return readCache(key, "mutex", 1).status;
+      return request("GET", "/cache/" + key + "?policy=mutex&fault=before-fill:pause-20000", {},
+                     true, 1)
+          .status;
     } catch (const std::exception&) {
       return 0;
     }
@@ -61,21 +63,28 @@ TEST(Outage, ServesStaleWithoutTheDatabaseWhereThePolicyAllowsIt) {
   for (const CachePolicySpec& spec : cachePolicies())
     ASSERT_EQ(readCache(key, spec.name).status, 200) << spec.name;
   for (const CachePolicySpec& spec : cachePolicies()) {
-    if (spec.name != "early-refresh") expireCache(key, spec.name);
-    else redis("redis-main", {"DEL", "cache:early-refresh:" + key});  // expire() only brings the end nearer
+    if (spec.name != "early-refresh")
+      expireCache(key, spec.name);
+    else
+      redis("redis-main",
+            {"DEL", "cache:early-refresh:" + key});  // expire() only brings the end nearer
   }
   Outage outage("mariadb");
   for (const CachePolicySpec& spec : cachePolicies()) {
     const auto start = Clock::now();
     const Answer answer = readCache(key, spec.name);
     EXPECT_EQ(answer.status, spec.servesStale ? 200 : 502) << spec.name << ": " << answer.body;
-    if (spec.servesStale) EXPECT_EQ(answer.json["source"].asString(), "stale");
-    else EXPECT_NE(answer.body.find("mysql"), std::string::npos) << answer.body;
+    if (spec.servesStale) {
+      EXPECT_EQ(answer.json["source"].asString(), "stale");
+    } else {
+      EXPECT_NE(answer.body.find("mysql"), std::string::npos) << answer.body;
+    }
     EXPECT_LT(millisSince(start), setting("deadline_ms")) << spec.name;
   }
   outage.end();
   for (const CachePolicySpec& spec : cachePolicies())
-    EXPECT_TRUE(eventually([&] { return readCache(key, spec.name).json["source"] == "cache"; })) << spec.name;
+    EXPECT_TRUE(eventually([&] { return readCache(key, spec.name).json["source"] == "cache"; }))
+        << spec.name;
 }
 
 TEST(Outage, ReadsTheDatabaseWithALimitWhileRedisIsAway) {
@@ -86,12 +95,16 @@ TEST(Outage, ReadsTheDatabaseWithALimitWhileRedisIsAway) {
   Outage outage("redis-main");
   for (int instance = 1; instance <= kInstances; ++instance)
     ASSERT_TRUE(eventually([&] {
-      return request("GET", "/readyz", {}, false, instance).json["cache"].asString().find("at most") !=
-             std::string::npos;
+      readCache(key, "mutex", instance);  // an instance learns of it by trying
+      return request("GET", "/readyz", {}, false, instance)
+                 .json["cache"]
+                 .asString()
+                 .find("at most") != std::string::npos;
     })) << "/readyz does not say that reads go to the database";
   EXPECT_EQ(request("GET", "/readyz", {}, false, 1).status, 503);
 
-  // Sixty products at once: every read is answered, and the database never has more than the limit of them.
+  // Sixty products at once: every read is answered, and the database never has more than the limit
+  // of them.
   std::vector<std::future<int>> readers;
   for (int i = 0; i < 60; ++i)
     readers.push_back(std::async(std::launch::async, [i] {
@@ -113,7 +126,8 @@ TEST(Outage, ReadsTheDatabaseWithALimitWhileRedisIsAway) {
   std::vector<std::future<int>> crowd;
   const double beforeCrowd = cacheCount("db_reads_total", "mutex");
   for (int i = 0; i < 90; ++i)
-    crowd.push_back(std::async(std::launch::async, [&, i] { return readCache(key, "mutex", 1 + i % kInstances).status; }));
+    crowd.push_back(std::async(
+        std::launch::async, [&, i] { return readCache(key, "mutex", 1 + i % kInstances).status; }));
   for (auto& reader : crowd) EXPECT_EQ(reader.get(), 200);
   EXPECT_LT(cacheCount("db_reads_total", "mutex") - beforeCrowd, 45) << "no sharing at all";
   EXPECT_GE(cacheCount("db_reads_total", "mutex") - before, 60);

@@ -1,5 +1,5 @@
-// What the cache tests share: a product of their own, the counters of the fleet, and services that are up
-// again whatever a test did to them.
+// What the cache tests share: a product of their own, the counters of the fleet, and services that
+// are up again whatever a test did to them.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ double cacheCount(const std::string& name, const std::string& policy);
 Answer readCache(const std::string& key, const std::string& policy, int instance = kNginx);
 void expireCache(const std::string& key, const std::string& policy);
 
-/// Kills a service now; starts it again when it goes out of scope, and waits until every instance is ready.
+/// Kills a service now; starts it again when it goes out of scope, and waits until every instance
+/// is ready.
 class Outage {
  public:
   explicit Outage(std::string service);

@@ -1,5 +1,5 @@
-// A thousand callers across the moment the token is renewed. The issuer itself counts what it issued and the
-// dead tokens it was shown: the service's word is not taken.
+// A thousand callers across the moment the token is renewed. The issuer itself counts what it
+// issued and the dead tokens it was shown: the service's word is not taken.
 #include <gtest/gtest.h>
 
 #include "loadtest/keep_alive.h"
@@ -12,7 +12,9 @@ using Clock = std::chrono::steady_clock;
 using harness::KeepAlive;
 using harness::Shot;
 
-Json::Value issuerStats() { return request("GET", "/stats", {}, false, portOf("issuer") - portOf("nginx")).json; }
+Json::Value issuerStats() {
+  return request("GET", "/stats", {}, false, portOf("issuer") - portOf("nginx")).json;
+}
 
 struct Seen {
   long handedOut = 0, alive = 0, dead = 0, failed = 0;
@@ -21,8 +23,8 @@ struct Seen {
 
 constexpr int kCallers = 1000;
 
-// Each caller gets a token and uses it at once, on its own two connections, `rounds` times; after the first
-// quarter of the calls `midway` happens.
+// Each caller gets a token and uses it at once, on its own two connections, `rounds` times; after
+// the first quarter of the calls `midway` happens.
 Seen callAll(const std::string& policy, int rounds, const std::function<void()>& midway) {
   Seen seen;
   std::vector<int> ports(kCallers, portOf("nginx"));
@@ -64,11 +66,8 @@ void expire(const std::string& policy) {
 // A token of this policy that lives: the other policy may have killed the one it shares.
 void freshToken(const std::string& policy) {
   expire(policy);
-  const double margin = 500;
-  ASSERT_TRUE(eventually([&] {
-    const Answer answer = request("GET", "/token?policy=" + policy);
-    return answer.status == 200 && answer.json["valid_ms"].asDouble() > margin * 2;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return request("GET", "/token?policy=" + policy).json["source"] == "issuer"; }));
 }
 
 TEST(Token, IsRefreshedOnceAndNobodyUsesADeadOneWithMutex) {
@@ -77,7 +76,8 @@ TEST(Token, IsRefreshedOnceAndNobodyUsesADeadOneWithMutex) {
   const Seen seen = callAll("mutex", 4, [] { expire("mutex"); });
   const Json::Value after = issuerStats();
   EXPECT_EQ(after["issued"].asInt() - before["issued"].asInt(), 1) << "refreshes across the fleet";
-  EXPECT_EQ(after["refused"].asInt() - before["refused"].asInt(), 0) << "dead tokens the issuer was shown";
+  EXPECT_EQ(after["refused"].asInt() - before["refused"].asInt(), 0)
+      << "dead tokens the issuer was shown";
   EXPECT_EQ(seen.dead, 0);
   EXPECT_EQ(seen.failed, 0) << seen.firstFailure;
   EXPECT_EQ(seen.alive, 4 * kCallers);

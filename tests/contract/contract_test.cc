@@ -2,6 +2,7 @@
 // several instances, and the ledger shows what the catalogue promises. A new strategy is covered without a
 // new line here. `none` is in the catalogue and must oversell, so this suite is known to be able to fail.
 #include <gtest/gtest.h>
+#include <json/json.h>
 
 #include "locks/registry.h"
 #include "tests/support/stack.h"

@@ -2,6 +2,7 @@
 // waited for no longer than its session, a frozen one cannot sell a seat twice, a release wakes one
 // waiter, and a coordinator that is away is named and takes nothing else along.
 #include <gtest/gtest.h>
+#include <json/json.h>
 #include <signal.h>
 
 #include "loadtest/child_process.h"

@@ -60,7 +60,8 @@ TEST_P(BatchCrash, SellsNoSeatTwiceAndOthersGoOn) {
   for (auto& one : gathered) {
     try {
       const Answer answer = one.get();
-      if (answer.outcome() == "sold") EXPECT_TRUE(told.insert(answer.seat()).second);
+      if (answer.outcome() != "sold") continue;
+      EXPECT_TRUE(told.insert(answer.seat()).second) << "seat " << answer.seat() << " twice";
     } catch (const std::exception&) {
       // no answer: this buyer does not know, the ledger does
     }
@@ -124,16 +125,21 @@ TEST_P(Batches, TheFirstInLineGetTheLastSeats) {
 
 TEST_P(Batches, EveryMemberOfABatchWithoutReplyIsToldUnknown) {
   const std::string event = freshEvent(50);
-  // Held before the write until Redis stands still: the write itself gets no reply.
-  auto first = sellLater(on(event, GetParam(), "&fault=before-write:pause-800"), 1);
+  // The first holds the line until the others stand in it; they are the next batch, held before its write
+  // until Redis stands still, so the write itself gets no reply.
+  auto first = sellLater(on(event, GetParam(), "&fault=before-write:pause-1500"), 1);
   std::vector<std::future<Answer>> others;
-  for (int i = 0; i < 5; ++i) others.push_back(sellLater(on(event, GetParam()), 2));
-  for (auto& other : others) other.wait();
+  for (int i = 0; i < 5; ++i)
+    others.push_back(sellLater(on(event, GetParam(), "&fault=before-write:pause-200"), 1));
+  EXPECT_EQ(first.get().outcome(), "sold");
   signalService("redis-main", SIGSTOP);
-  const Answer answer = first.get();
+  std::vector<Answer> answers;
+  for (auto& other : others) answers.push_back(other.get());
   signalService("redis-main", SIGCONT);
-  EXPECT_EQ(answer.status, 504) << answer.body;
-  EXPECT_EQ(answer.outcome(), "unknown") << answer.body;
+  for (const Answer& answer : answers) {
+    EXPECT_EQ(answer.status, 504) << answer.body;
+    EXPECT_EQ(answer.outcome(), "unknown") << answer.body;
+  }
   EXPECT_TRUE(sellsAgain(event, GetParam(), 1));
   EXPECT_EQ(audit(event)["verdict"].asString(), "safe") << audit(event);
 }

@@ -1,6 +1,7 @@
 // mysql-unique-index: what the article's extensions promise, each shown by rows of the database: expiry frees a
 // dead holder's lock, waiters are served in order, a dead waiter holds up nobody, an owner may enter again.
 #include <gtest/gtest.h>
+#include <json/json.h>
 
 #include <fstream>
 

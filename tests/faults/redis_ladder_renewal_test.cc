@@ -1,6 +1,7 @@
 // The upper rungs of the Redis ladder, where the lock is renewed and then fenced, and what every
 // rung answers to a nested sale, an exception and a lost reply.
 #include <gtest/gtest.h>
+#include <json/writer.h>
 
 #include <algorithm>
 

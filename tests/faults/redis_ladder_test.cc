@@ -3,6 +3,7 @@
 // of Redis decide when the next step is taken, never the clock alone; the holds only have to be
 // longer than a busy machine is slow.
 #include <gtest/gtest.h>
+#include <json/writer.h>
 
 #include "tests/faults/ladder.h"
 

@@ -6,7 +6,12 @@ namespace turnstile {
 namespace {
 
 Tally tally(std::int64_t size, std::int64_t remaining, std::vector<int> seats) {
-  return {true, size, remaining, std::move(seats)};
+  Tally one;
+  one.exists = true;
+  one.size = size;
+  one.remaining = remaining;
+  one.seats = std::move(seats);
+  return one;
 }
 
 Audit judgeOne(Tally one) { return judge("e", {{"redis", std::move(one)}}); }

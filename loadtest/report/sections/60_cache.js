@@ -34,6 +34,7 @@
       scales: { x: logarithmic('ms a request took that began during a rebuild, logarithmic'), y: { grid: { display: false }, ticks: { autoSkip: false, color: Report.css('ink') } } },
     },
   });
+  const range = values => Math.min(...values) === Math.max(...values) ? values[0] : `${Math.min(...values)} to ${Math.max(...values)}`;
   const words = ['promised', 'verdict'];  // columns of text, not of figures
   const cell = (head, text, first) => first ? Report.element('td', {}, Report.element('b', {}, text))
     : Report.element('td', { 'data-label': head, class: words.includes(head) ? 'text' : '' }, String(text));
@@ -53,7 +54,7 @@
       Report.chart(Report.canvasIn(root, height, 'Database reads for one expiry, by policy; the table below has the figures'), () => reads(policies));
       Report.chart(Report.canvasIn(root, height + 30, 'Latency during a rebuild, by policy; the table below has the figures'), () => latency(policies));
       root.append(table(['policy', 'db reads/expiry', 'p50 ms', 'p99 ms', 'max ms', 'answers', 'waited', 'stale', 'errors', 'promised', 'verdict'],
-        policies.map(({ name, db_reads: r, window: w, promised, verdict }) => [name, `${Math.min(...r)} to ${Math.max(...r)}`, Report.millis(w.p50_ms), Report.millis(w.p99_ms),
+        policies.map(({ name, db_reads: r, window: w, promised, verdict }) => [name, range(r), Report.millis(w.p50_ms), Report.millis(w.p99_ms),
           Report.millis(w.max_ms), Report.thousands(w.answers), Report.thousands(w.waited), Report.thousands(w.stale), w.errors, promised, verdict])));
     },
   });
