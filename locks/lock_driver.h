@@ -44,7 +44,8 @@ class LockDriver {
   virtual Task<std::optional<Grant>> tryAcquire(const LockRequest& request) = 0;
 
   /// Returns when another attempt makes sense, at the latest after `atMost`. Waking too often is
-  /// harmless, too late is not. Default: a short random pause, cut short by a release in this process.
+  /// harmless, too late is not. Default: a short random pause, cut short by a release in this
+  /// process.
   virtual Task<> awaitRelease(const LockRequest& request, Millis atMost);
 
   /// Asks for another `ttl`. false: no longer ours.
@@ -59,8 +60,8 @@ class LockDriver {
     return Millis{0};
   }
 
-  /// Whether the lock is still ours as far as this process can tell without asking: for locks that live as
-  /// long as a session does. Asked by Lease::lost().
+  /// Whether the lock is still ours as far as this process can tell without asking: for locks that
+  /// live as long as a session does. Asked by Lease::lost().
   virtual bool stillHeld(const LockRequest& request) const {
     (void)request;
     return true;
@@ -72,13 +73,16 @@ class LockDriver {
     co_return;
   }
 
-  /// How often the recipe sends a release before it leaves the lock to expire. More than once only where
-  /// a release whose reply was lost may be repeated without freeing twice.
+  /// How often the recipe sends a release before it leaves the lock to expire. More than once only
+  /// where a release whose reply was lost may be repeated without freeing twice.
   virtual int releaseAttempts() const { return 1; }
 
-  /// An attempt sent after a release reaches the backend after it: the next waiter of this process need
-  /// not wait for the reply.
-  virtual bool releaseIsOrdered() const { return false; }
+  /// Asked before a release: may the next waiter of this process send its attempt right behind it,
+  /// without waiting for the reply? Only where the backend keeps their order.
+  virtual bool handsOn(const LockRequest& request) {
+    (void)request;
+    return false;
+  }
 
   /// Every request has a place of its own at the backend, so none queues in this process first.
   virtual bool queuesItself() const { return false; }

@@ -22,7 +22,7 @@ class QuorumLock final : public LockDriver {
   Task<std::optional<Grant>> tryAcquire(const LockRequest& request) override;
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override;
   Task<bool> release(const LockRequest& request, const Grant& grant) override;
-  bool releaseIsOrdered() const override { return ordered_; }
+  bool handsOn(const LockRequest&) override { return ordered_; }
   Task<> reset(std::string name) override;
 
  private:

@@ -5,11 +5,11 @@
 //
 // Of this process's requests one contends (locks/turns.h). While another one of this process holds
 // the lock the contender does not ask at all; the release wakes it, and its attempt travels right
-// behind the release on the same connection. So a sale costs four round trips, and a message that
-// another instance won costs at most one more.
-#include <random>
-
+// behind the release on the same connection. Such a release is not announced: whoever heard of it
+// would come too late. So a sale costs four round trips, and once in a while, when the lock leaves
+// the instance, a lost race more.
 #include "locks/guarded_sale.h"
+#include "locks/local_holders.h"
 #include "locks/redisson_lock.h"
 #include "locks/registry.h"
 #include "locks/try_it.h"
@@ -18,8 +18,7 @@ namespace turnstile::strategies {
 namespace {
 
 // KEYS[1]: the lock. ARGV: lease in ms, owner. Reply: nil when granted, else the lock's remaining
-// life in ms
-// (-1: it has no end).
+// life in ms (-1: it has no end).
 const Script kAcquire(R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
   return redis.call('PTTL', KEYS[1])
@@ -33,14 +32,16 @@ const std::string kUnlocked = "0";  // what Redisson publishes
 class Redisson final : public RedissonLock {
  public:
   explicit Redisson(const Backends& backends)
-      : RedissonLock(backends, unlockOf()), ordered_(backends.config.redisConnections == 1) {}
+      : RedissonLock(backends, unlockOf()),
+        ordered_(backends.config.redisConnections == 1 && backends.config.threads == 1),
+        here_(backends.clock) {}
 
   Task<std::optional<Grant>> tryAcquire(const LockRequest& request) override {
     const std::string channel = channelOf(request.name);
     const std::string life = std::to_string(lease(request).count());
     if (request.refusals == 0) {
       channels_.listen(channel, kUnlocked, request.turn->wakeup());
-      if (heldHere(request)) co_return std::nullopt;
+      if (here_.held(request)) co_return std::nullopt;
     }
     const TimePoint sent = clock_.now();
     const Reply reply = co_await redis_.run(kAcquire, {request.name}, {life, request.owner});
@@ -50,7 +51,7 @@ class Redisson final : public RedissonLock {
       co_return std::nullopt;
     }
     channels_.leave(channel, kUnlocked, request.turn->wakeup());
-    nowHeld(request, sent + lease(request));
+    here_.granted(request, sent + lease(request));
     co_return grant(request);
   }
 
@@ -59,32 +60,28 @@ class Redisson final : public RedissonLock {
     const auto wakeup = request.turn->wakeup();
     if (!co_await channels_.ready(channel, kUnlocked, wakeup)) co_return;  // then try again
     const TimePoint until = clock_.now() + waitAtMost(request, atMost);
-    const auto left = [&] { return std::chrono::ceil<Millis>(until - clock_.now()); };
-    const bool behindOurOwn = heldHere(request);
-    bool woken = co_await wakeup->wait(left());
-    if (behindOurOwn) {
-      // A message of an earlier release may still come in; ours has not been sent yet.
-      while (woken && heldHere(request)) woken = co_await wakeup->wait(left());
-      co_return;
-    }
-    // One release wakes a contender of every instance and one of them wins. Who has lost before
-    // lets some releases go by instead of asking in vain, unless it becomes quiet: then the lock
-    // may be free.
-    const int skip = std::min(request.refusals - 1, kMostSkipped);
-    for (int i = 0; i < skip && woken; ++i) woken = co_await wakeup->wait(quiet());
+    const bool behindOurOwn = here_.waitBehind(request);
+    bool woken = co_await wakeup->wait(leftUntil(until));
+    // A message of an earlier release may still come in while one of ours holds the lock.
+    while (woken && here_.held(request)) woken = co_await wakeup->wait(leftUntil(until));
+    if (behindOurOwn) here_.left(request);
+  }
+
+  bool handsOn(const LockRequest& request) override {
+    return !request.reentry && here_.handOn(request) && ordered_;
   }
 
   Task<bool> release(const LockRequest& request, const Grant& grant) override {
-    if (!request.reentry) noLongerHeld(request);
-    co_return co_await RedissonLock::release(request, grant);
+    // Handed on: the next one here waits, and its attempt follows in a moment.
+    std::string message = kUnlocked;
+    if (ordered_ && here_.onItsWay(request)) message.clear();
+    co_return co_await unlock(request, grant, std::move(message));
   }
 
   Task<> abandon(const LockRequest& request) override {
     channels_.leave(channelOf(request.name), kUnlocked, request.turn->wakeup());
     co_return;
   }
-
-  bool releaseIsOrdered() const override { return ordered_; }
 
   Task<> reset(std::string name) override {
     const std::string channel = channelOf(name);
@@ -93,42 +90,17 @@ class Redisson final : public RedissonLock {
   }
 
  private:
-  static constexpr int kMostSkipped = 3;
-
   static const Script& unlockOf() {
-    static const Script script(unlockScript("redis.call('PUBLISH', KEYS[2], ARGV[1])"));
+    static const Script script(
+        unlockScript("if ARGV[1] ~= '' then redis.call('PUBLISH', KEYS[2], ARGV[1]) end"));
     return script;
   }
-
-  static Millis quiet() {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    return Millis{std::uniform_int_distribution<>(1, 2)(random)};
+  Millis leftUntil(TimePoint until) const {
+    return std::chrono::ceil<Millis>(until - clock_.now());
   }
 
-  // By a request of this process other than this one, and for certain: its lease is not over.
-  bool heldHere(const LockRequest& request) {
-    const std::lock_guard guard(heldMutex_);
-    const auto found = held_.find(request.name);
-    return found != held_.end() && found->second.owner != request.owner &&
-           clock_.now() < found->second.until;
-  }
-  void nowHeld(const LockRequest& request, TimePoint until) {
-    const std::lock_guard guard(heldMutex_);
-    held_[request.name] = Held{request.owner, until};
-  }
-  void noLongerHeld(const LockRequest& request) {
-    const std::lock_guard guard(heldMutex_);
-    const auto found = held_.find(request.name);
-    if (found != held_.end() && found->second.owner == request.owner) held_.erase(found);
-  }
-
-  struct Held {
-    std::string owner;
-    TimePoint until;
-  };
-  const bool ordered_;
-  std::mutex heldMutex_;
-  std::unordered_map<std::string, Held> held_;
+  const bool ordered_;  // all our commands go through one connection
+  LocalHolders here_;
 };
 
 }  // namespace

@@ -90,6 +90,11 @@ Task<bool> RedissonLock::renew(const LockRequest& request, const Grant& grant) {
 }
 
 Task<bool> RedissonLock::release(const LockRequest& request, const Grant& grant) {
+  return unlock(request, grant, "0");
+}
+
+Task<bool> RedissonLock::unlock(const LockRequest& request, const Grant& grant,
+                                std::string message) {
   // No id: the attempt had no reply, and nobody will repeat this.
   const std::string id = grant.releaseId.empty() ? newReleaseId() : grant.releaseId;
   const std::string channel = channelOf(request.name);
@@ -101,7 +106,7 @@ Task<bool> RedissonLock::release(const LockRequest& request, const Grant& grant)
 
   Args keys{request.name, channel, latch, settled.empty() ? latch : settled};
   for (const std::string& key : more) keys.add(key);
-  const Args args{"0", life, grant.owner, latchLife};
+  const Args args{message, life, grant.owner, latchLife};
   const Reply reply = co_await redis_.run(unlock_, keys, args);
   swapSettled(latch);
   co_return !reply.isNil();

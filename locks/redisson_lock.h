@@ -29,12 +29,14 @@ class RedissonLock : public LockDriver {
   int releaseAttempts() const override { return 3; }
 
  protected:
-  /// The script of release(). `announce` is Lua that tells the waiters, run when the lock came
-  /// free. It has
+  /// The script of release(). `announce` is Lua that tells the waiters, run when the lock came free.
+  /// It has
   ///   KEYS: lock, channel, latch, a latch to forget, then moreKeys()
-  ///   ARGV: "0" (Redisson's message), lease in ms, owner, life of the latch in ms
+  ///   ARGV: the message ("0" is Redisson's), lease in ms, owner, life of the latch in ms
   static std::string unlockScript(std::string_view announce);
   virtual std::vector<std::string> moreKeys(const std::string& name) const;
+
+  Task<bool> unlock(const LockRequest& request, const Grant& grant, std::string message);
 
   Millis lease(const LockRequest& request) const;
   Grant grant(const LockRequest& request) const;

@@ -139,7 +139,8 @@ Task<> Lease::release() {
   const LockRequest& request = *state->request;
   disown();
   // A wake-up runs when this step is over: once the first release was sent.
-  if (state->driver.releaseIsOrdered()) state->recipe.turns.released(request.name);
+  const bool handsOn = state->driver.handsOn(request);
+  if (handsOn) state->recipe.turns.released(request.name);
   const int most = state->driver.releaseAttempts();
   bool answered = false;
   for (int attempt = 1; attempt <= most && !answered; ++attempt) {
@@ -155,7 +156,7 @@ Task<> Lease::release() {
     }
   }
   if (!answered) state->recipe.metrics.releaseFailed.add();
-  if (!state->driver.releaseIsOrdered()) state->recipe.turns.released(request.name);
+  if (!handsOn) state->recipe.turns.released(request.name);
 }
 
 Task<> Lease::keepRenewing(std::shared_ptr<State> state, Millis every) {

@@ -128,8 +128,8 @@ TEST_F(Redisson, WakesAWaiterWithin50MillisecondsOfARelease) {
   std::vector<Clock::duration> delays;
   for (int i = 0; i < 7; ++i) {
     ASSERT_TRUE(foreignerLocks());
-    auto waiter = sellLater(sale(kLongLease), 2);
     const long refused = calls("redis-main", "pttl");
+    auto waiter = sellLater(sale(kLongLease), 2);
     ASSERT_TRUE(eventually([&] { return awaited() && calls("redis-main", "pttl") > refused; }));
     const auto freed = Clock::now();
     foreignerUnlocks();
