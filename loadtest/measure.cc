@@ -19,6 +19,7 @@ constexpr milliseconds kResetPatience{
     6000};  // the service's clients need about 2 s to find a restarted backend again
 constexpr milliseconds kSecondLook{1500};  // before a surprising audit is believed
 constexpr milliseconds kSellOutTick{20};   // a small stock is gone in tenths of a second
+constexpr milliseconds kStalled{10'000};
 constexpr milliseconds kAfterLastSeat{
     300};  // buyers go on knocking on the closed door, to see whether it holds
 
@@ -110,29 +111,32 @@ ClientCount Measurer::buy(Run& run, milliseconds duration) const {
       soldBefore = sold;
       before = elapsed;
     }
-    return order.collectSeats && lastSeatGone(run, elapsed);
+    return order.collectSeats && saleIsOver(run, elapsed);
   });
 }
 
-// Sell-out: true a moment after the last seat went. Notes when that was, to about a tick.
-bool Measurer::lastSeatGone(Run& run, milliseconds elapsed) const {
-  const double now = std::chrono::duration<double>(elapsed).count();
-  if (run.secondsToEmpty == 0) {
-    try {
-      const Audit audit = service_.audit(run.event);
-      if (audit.remaining > 0 && audit.sold < audit.stock) return false;
-      run.secondsToEmpty = now;
-      run.soldWhenEmpty = audit.sold;
-    } catch (const std::exception&) {
-      return false;  // asked again at the next tick; the run has its deadline
+// Sell-out: true a moment after the last seat went, or when nothing has been sold for so long that
+// nothing will be. Notes when the last seat went, to about a tick.
+bool Measurer::saleIsOver(Run& run, milliseconds elapsed) const {
+  if (run.secondsToEmpty > 0) return elapsed >= run.lastSaleAt + kAfterLastSeat;
+  try {
+    const Audit audit = service_.audit(run.event);
+    if (audit.sold > run.soldSoFar) run.lastSaleAt = elapsed;
+    run.soldSoFar = audit.sold;
+    if (audit.remaining <= 0 || audit.sold >= audit.stock) {
+      run.secondsToEmpty = std::chrono::duration<double>(elapsed).count();
+      run.lastSaleAt = elapsed;
     }
+  } catch (const std::exception&) {
+    return false;  // asked again at the next tick; the run has its deadline
   }
-  return now >= run.secondsToEmpty + std::chrono::duration<double>(kAfterLastSeat).count();
+  return run.stalled = elapsed >= run.lastSaleAt + kStalled;
 }
 
 void Measurer::judgeByAudit(Run& run, const std::string& promised) const {
   const auto judged = [&](const Audit& audit) {
-    return options_.sellOut ? judgeSellOut(audit, run.client) : judge(audit, run.client);
+    return options_.sellOut ? judgeSellOut(audit, run.client, run.stalled)
+                            : judge(audit, run.client);
   };
   run.audit = service_.settledAudit(run.event);
   run.judgement = judged(*run.audit);

@@ -27,7 +27,7 @@ class Measurer {
 
  private:
   ClientCount buy(Run& run, std::chrono::milliseconds duration) const;
-  bool lastSeatGone(Run& run, std::chrono::milliseconds elapsed) const;
+  bool saleIsOver(Run& run, std::chrono::milliseconds elapsed) const;
   void judgeByAudit(Run& run, const std::string& promised) const;
 
   const Service& service_;

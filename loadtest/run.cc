@@ -37,7 +37,7 @@ const char* nameOf(Verdict verdict) {
 }
 
 double Run::salesPerSecond() const {
-  if (secondsToEmpty > 0) return static_cast<double>(soldWhenEmpty) / secondsToEmpty;
+  if (secondsToEmpty > 0) return static_cast<double>(soldSoFar) / secondsToEmpty;
   return client.seconds > 0 ? static_cast<double>(client.sold) / client.seconds : 0;
 }
 

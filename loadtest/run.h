@@ -2,6 +2,7 @@
 // and the reports.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -76,7 +77,9 @@ struct Run {
   Judgement judgement;
   double ceiling = 0;         // answers/s of the /ping run before it; 0: not measured
   double secondsToEmpty = 0;  // sell-out mode: when the last seat went
-  long soldWhenEmpty = 0;     // and how many sales the ledger had by then
+  long soldSoFar = 0;         // as the ledger was last seen during a sell-out
+  std::chrono::milliseconds lastSaleAt{0};
+  bool stalled = false;  // a sell-out in which nothing was sold any more
 
   double salesPerSecond() const;
   double ofCeiling() const { return ceiling > 0 ? salesPerSecond() / ceiling : 0; }

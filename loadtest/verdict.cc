@@ -91,13 +91,14 @@ Judgement judge(const Audit& audit, const ClientCount& client) {
   return result;
 }
 
-Judgement judgeSellOut(const Audit& audit, const ClientCount& client) {
+Judgement judgeSellOut(const Audit& audit, const ClientCount& client, bool stalled) {
   Judgement result = judge(audit, client);
   if (result.verdict != Verdict::safe) return result;
   const std::set<long> distinct(client.seats.begin(), client.seats.end());
   if (audit.remaining != 0 || audit.sold != audit.stock) {
-    result.verdict = client.sold == 0 ? Verdict::stuck : Verdict::unknown;
-    result.reason = "not sold out in time: " + count(audit.remaining, "seats left");
+    result.verdict = stalled ? Verdict::stuck : Verdict::unknown;
+    result.reason = (stalled ? "the sale stopped with " : "not sold out in time: ") +
+                    count(audit.remaining, "seats left");
   } else if (distinct.size() != client.seats.size()) {
     result.verdict = Verdict::disagree;
     result.reason = "the ledger shows every seat once, but buyers hold " +

@@ -16,7 +16,8 @@ Judgement judge(const Audit& audit, const ClientCount& client);
 
 // In addition, for a sale to the last seat: everything sold, nothing left, and the buyers hold
 // distinct seats of 1..stock.
-Judgement judgeSellOut(const Audit& audit, const ClientCount& client);
+// A sale that stalled with seats left is stuck; one that was merely too slow is unknown.
+Judgement judgeSellOut(const Audit& audit, const ClientCount& client, bool stalled = false);
 
 // Over several rounds the worst one counts: one oversold round makes a strategy oversold.
 Verdict worst(Verdict a, Verdict b);

@@ -193,6 +193,7 @@ TEST(HarnessSellOut, SeatsLeftAreNotASellOut) {
   const Judgement judgement = judgeSellOut(audit, threeBuyers());
   EXPECT_EQ(judgement.verdict, Verdict::unknown);
   EXPECT_NE(judgement.reason.find("1 seats left"), std::string::npos) << judgement.reason;
+  EXPECT_EQ(judgeSellOut(audit, threeBuyers(), true).verdict, Verdict::stuck);
 }
 
 TEST(HarnessSellOut, TwoBuyersWithOneSeatContradictALedgerThatShowsItOnce) {
