@@ -98,10 +98,4 @@ InstanceWith::~InstanceWith() try {
   ADD_FAILURE() << error.what();
 }
 
-Frozen::Frozen(int instance) : service_(nameOf(instance)) { signalService(service_, SIGSTOP); }
-
-Frozen::~Frozen() try { signalService(service_, SIGCONT); } catch (const std::exception& error) {
-  ADD_FAILURE() << error.what();
-}
-
 }  // namespace turnstile::test

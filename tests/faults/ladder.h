@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/support/guards.h"
 #include "tests/support/stack.h"
 
 namespace turnstile::test {
@@ -50,18 +51,6 @@ class InstanceWith {
 
  private:
   int instance_;
-};
-
-/// Stopped (SIGSTOP) as long as this lives.
-class Frozen {
- public:
-  explicit Frozen(int instance);
-  Frozen(const Frozen&) = delete;
-  Frozen& operator=(const Frozen&) = delete;
-  ~Frozen();
-
- private:
-  std::string service_;
 };
 
 }  // namespace turnstile::test

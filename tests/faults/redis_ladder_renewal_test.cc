@@ -42,7 +42,7 @@ TEST(RedisWatchdog, AHolderFrozenAtWorkLearnsBeforeItWritesThatItsLockIsLost) {
   auto holder = sellLater(use + "&ttl=600&hold=1500", 3);
   ASSERT_TRUE(eventuallyRenewed(event));
   {
-    const Frozen frozen(3);
+    const Frozen frozen("app-3");
     EXPECT_EQ(sell(use + "&wait=5000", 1).outcome(), "sold");
   }
   EXPECT_EQ(holder.get().outcome(), "busy");
@@ -60,7 +60,7 @@ Late freezeBeforeTheWrite(const std::string& use, const std::string& event) {
   auto holder = sellLater(use + "&ttl=600&fault=before-write:pause-1500", 3);
   EXPECT_TRUE(eventuallyRenewed(event));
   {
-    const Frozen frozen(3);
+    const Frozen frozen("app-3");
     late.other = sell(use + "&wait=5000", 1);
   }
   late.frozen = holder.get();
