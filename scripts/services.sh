@@ -53,6 +53,8 @@ start_redis() {
 
 # As root mariadbd wants to be told that it may be root; a user of its own could not enter a checkout in a home directory.
 # The socket's name is relative to the data directory: an absolute one can exceed the kernel's 107 characters.
+# The log is synced each second, as Redis's is here: the same promise for both (a killed server loses nothing, a power cut
+# at most a second), so the comparison shows strategies and not disks. Every report states it.
 start_mariadb() {
   local data=$RUN/data/mariadb
   if [[ ! -d $data ]]; then
@@ -64,7 +66,7 @@ start_mariadb() {
   fi
   launch mariadb mariadbd --no-defaults --datadir="$data" --user="$(id -un)" --socket=mariadb.sock --pid-file=mariadb.pid \
     --bind-address=127.0.0.1 --port="$(port_of mariadb)" --skip-name-resolve --skip-log-bin --max-connections=500 \
-    --thread-cache-size=128 --innodb-buffer-pool-size=128M --performance-schema=OFF --log-warnings=1
+    --thread-cache-size=128 --innodb-flush-log-at-trx-commit=2 --innodb-buffer-pool-size=128M --performance-schema=OFF --log-warnings=1
 }
 
 as_database_owner() { (cd "$RUN/data/mariadb" && timeout 30 mariadb --no-defaults --socket=mariadb.sock --connect-timeout=2 "$@"); }

@@ -49,10 +49,12 @@ TEST_P(Contract, ShowsThePromisedVerdictWhenBuyersOutnumberSeats) {
 
   EXPECT_EQ(found["verdict"].asString(), toString(promise->verdict))
       << promise->reason << "\n" << counts << found;
-  EXPECT_EQ(counts["error"].asInt(), 0) << counts;
-  EXPECT_EQ(counts["sold"].asInt(), found["sold"].asInt())
-      << "what buyers were told is not what the ledger says\n" << counts << found;
+  // A buyer who got an error may have bought; one who was told "sold" has.
+  EXPECT_LE(counts["sold"].asInt(), found["sold"].asInt())
+      << "buyers were told of sales the ledger does not know\n" << counts << found;
   if (promise->verdict == Verdict::safe) {
+    EXPECT_EQ(counts["error"].asInt(), 0) << counts;
+    EXPECT_GE(counts["sold"].asInt() + counts["unknown"].asInt(), found["sold"].asInt()) << counts << found;
     EXPECT_EQ(found["sold"].asInt(), kSeats) << "seats were left over\n" << counts << found;
     EXPECT_EQ(found["lost"].asInt(), 0) << found;
   }
