@@ -5,13 +5,13 @@ WORKDIR /src
 COPY scripts/lib.sh scripts/drogon.sh scripts/setup scripts/
 RUN TURNSTILE_CACHE=/opt/turnstile scripts/setup
 COPY . .
-RUN TURNSTILE_CACHE=/opt/turnstile scripts/build
+RUN TURNSTILE_CACHE=/opt/turnstile scripts/build --without-tests
 
 FROM debian:12
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
         redis-server mariadb-server-core mariadb-client nginx etcd-server libzookeeper-java default-jre-headless curl \
-        libjsoncpp25 libhiredis0.14 libmariadb3 libssl3 libuuid1 zlib1g libzookeeper-mt2 \
+        libjsoncpp25 libhiredis0.14 libmariadb3 libssl3 libuuid1 zlib1g libzookeeper-mt2 libjemalloc2 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --home-dir /data --create-home turnstile
 COPY --from=build /src/build/turnstile-server /usr/local/bin/

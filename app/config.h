@@ -45,7 +45,7 @@ struct Config {
   Millis watchdog{30'000};    // Redisson's default: life of a lock taken without a lease time, while renewed
   Millis fairWaiter{1'500};   // a waiter of redis-fair not heard of for this long is dead
   Millis nodeTimeout{100};    // redis-redlock, redis-multilock: a node slower than this has no vote
-  std::size_t segments = 5;
+  std::size_t segments = 40;
   bool localQueue = true;
   std::string setExLuaAcquire = "set";  // or "lua": the other way to set key and life in one step
 

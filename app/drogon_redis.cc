@@ -15,18 +15,28 @@ using drogon::nosql::RedisException;
 using drogon::nosql::RedisResult;
 using drogon::nosql::RedisResultType;
 
+// Counted by hand, and only ever on its own loop: as a shared_ptr it would cost every callback an
+// allocation and a dozen atomic steps a command.
 struct DrogonRedis::Call {
   enum class State : std::uint8_t { pending, answered, refused, broken, expired };
+  explicit Call(PerLoop& perLoop) : loop(perLoop) {}
+  Call* hold() { return ++holders, this; }
+  void drop() {
+    if (--holders == 0) delete this;
+  }
+
+  PerLoop& loop;
   std::coroutine_handle<> waiter;
   TimePoint deadline;
   State state = State::pending;
   Reply reply;
   std::string error;
+  int holders = 0;  // whoever awaits it, the queue of deadlines, Drogon
 };
 
 struct DrogonRedis::PerLoop {
   drogon::nosql::RedisClientPtr client;
-  std::deque<std::shared_ptr<Call>> inFlight;  // one timeout for all, so also in order of deadline
+  std::deque<Call*> inFlight;  // one timeout for all, so also in order of deadline
   bool up = false;
   bool probing = false;
   TimePoint nextHeartbeat;
@@ -35,17 +45,19 @@ struct DrogonRedis::PerLoop {
 
 // A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
 struct DrogonRedis::Exchange {
-  Exchange(DrogonRedis& redis, PerLoop& perLoop, const Args& words)
-      : self(redis), loop(perLoop), args(words), call(std::make_shared<Call>()) {}
+  Exchange(DrogonRedis& redis, PerLoop& loop, const Args& words)
+      : self(redis), args(words), call((new Call(loop))->hold()) {}
+  ~Exchange() { call->drop(); }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
   DrogonRedis& self;
-  PerLoop& loop;
   const Args& args;
-  std::shared_ptr<Call> call;
+  Call* const call;
 
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> handle) {
     call->waiter = handle;
-    self.send(loop, args, call);
+    self.send(args, *call);
   }
   Reply await_resume() const {
     const std::string& name = self.options_.name;
@@ -175,27 +187,39 @@ Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
   co_return co_await Exchange(*this, readyFor(whole), whole);
 }
 
-void DrogonRedis::send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call) {
-  call->deadline = clock_.now() + options_.timeout;
-  while (!loop.inFlight.empty() && loop.inFlight.front()->state != Call::State::pending)
+void DrogonRedis::send(const Args& args, Call& call) {
+  PerLoop& loop = call.loop;
+  call.deadline = clock_.now() + options_.timeout;
+  while (!loop.inFlight.empty() && loop.inFlight.front()->state != Call::State::pending) {
+    loop.inFlight.front()->drop();
     loop.inFlight.pop_front();
-  loop.inFlight.push_back(call);
+  }
+  loop.inFlight.push_back(call.hold());
+  call.hold();  // for Drogon, which calls exactly one of the two, once
+  // What a callback captures fits into std::function itself.
   kExecuteByWords[args.size() - 1](
-      *loop.client, args,
-      [call](const RedisResult& result) {
-        if (call->state != Call::State::pending) return;  // too late
-        call->state = Call::State::answered;
-        call->reply = toReply(result);
-        call->waiter.resume();
-      },
-      [this, call, &loop](const RedisException& error) {
-        const bool broken = error.code() != RedisErrorCode::kRedisError;
-        if (broken) connectionBroke(loop);
-        if (call->state != Call::State::pending) return;
-        call->state = broken ? Call::State::broken : Call::State::refused;
-        call->error = error.what();
-        call->waiter.resume();
-      });
+      *loop.client, args, [c = &call](const RedisResult& result) { answered(*c, result); },
+      [this, c = &call](const RedisException& error) { failed(*c, error); });
+}
+
+void DrogonRedis::answered(Call& call, const RedisResult& result) {
+  if (call.state == Call::State::pending) {  // else too late
+    call.state = Call::State::answered;
+    call.reply = toReply(result);
+    call.waiter.resume();
+  }
+  call.drop();
+}
+
+void DrogonRedis::failed(Call& call, const RedisException& error) {
+  const bool broken = error.code() != RedisErrorCode::kRedisError;
+  if (broken) connectionBroke(call.loop);
+  if (call.state == Call::State::pending) {
+    call.state = broken ? Call::State::broken : Call::State::refused;
+    call.error = error.what();
+    call.waiter.resume();
+  }
+  call.drop();
 }
 
 void DrogonRedis::sweep(PerLoop& loop) {
@@ -203,13 +227,15 @@ void DrogonRedis::sweep(PerLoop& loop) {
   // It is us who stood still, not the server: the replies are in the socket and are read first.
   if (now - std::exchange(loop.lastSweep, now) > kLateSweep) return;
   while (!loop.inFlight.empty()) {
-    const auto call = loop.inFlight.front();
+    Call* const call = loop.inFlight.front();
     if (call->state == Call::State::pending && call->deadline > now) return;
     loop.inFlight.pop_front();
-    if (call->state != Call::State::pending) continue;
-    call->state = Call::State::expired;
-    connectionBroke(loop);  // as far as we can tell: until a PING is answered, nobody else waits for it
-    call->waiter.resume();
+    if (call->state == Call::State::pending) {
+      call->state = Call::State::expired;
+      connectionBroke(loop);  // as far as we can tell: until a PING is answered, nobody else waits for it
+      call->waiter.resume();
+    }
+    call->drop();
   }
   if (loop.up && now >= loop.nextHeartbeat) {
     // Drogon does not say that an idle connection was lost, and would queue the next command for ever.

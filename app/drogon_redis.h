@@ -42,7 +42,9 @@ class DrogonRedis final : public Redis {
   struct Exchange;
   struct PerLoop;
   PerLoop& readyFor(const Args& args);  // throws BackendDown while the server is away
-  void send(PerLoop& loop, const Args& args, const std::shared_ptr<Call>& call);
+  void send(const Args& args, Call& call);
+  static void answered(Call& call, const drogon::nosql::RedisResult& result);
+  void failed(Call& call, const drogon::nosql::RedisException& error);
   void connectionBroke(PerLoop& loop);
   void sweep(PerLoop& loop);
   Task<> heartbeat(PerLoop& loop);

@@ -14,7 +14,7 @@ struct LedgerEntry {
   std::string_view instance;
   std::string_view user;
 
-  /// "fence|strategy|instance|user": what the Redis ledger keeps behind "seat|".
+  /// "fence|strategy|instance|user": what the Redis ledger keeps behind "seat|" (of a batch: "seat+count|").
   std::string text() const;
 };
 

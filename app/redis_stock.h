@@ -5,11 +5,12 @@
 
 #include "app/redis.h"
 #include "app/stock.h"
+#include "app/time.h"
 
 namespace turnstile {
 
-/// A script that sells, put together from pieces of Lua. It starts with `remaining`, the count,
-/// read; an event that is not there has ended it by then. kTake and kTakeMany are the only pieces
+/// A script that sells, put together from pieces of Lua. It starts with the count read, as
+/// the number `remaining` and as the text `count`; an event that is not there has ended it by then. kTake and kTakeMany are the only pieces
 /// that sell: count and ledger in one atomic step. Pieces and not functions: Lua would make each
 /// function anew at every call, which cost a tenth of a sale's time in Redis.
 ///   StockScript kSellOne("if remaining <= 0 then return 0 end", StockScript::kTake, "return
@@ -21,8 +22,8 @@ class StockScript {
 
   /// Sells seat `remaining`, which must be one.
   static const std::string_view kTake;
-  /// Sells the seats `remaining`, `remaining - 1`, … to each of the local `buyers` (packBuyer)
-  /// until none is left; leaves the number sold in `sold`. The entry's own user is empty then.
+  /// Sells the seats `remaining`, `remaining - 1`, … to as many of the local `names` (Buyers::names),
+  /// whose number is the local `buyers`, as there are seats. The entry's own user is empty then.
   static const std::string_view kTakeMany;
 
   template <class... Piece>
@@ -35,9 +36,18 @@ class StockScript {
   Script script_;
 };
 
-/// Buyers of one batch as one word of a command: a command's length is bounded in words, not in
-/// bytes. Their names contain no line break (controllers check them).
-void packBuyer(std::string& packed, std::string_view buyer);
+/// The buyers of one batch, who share one line of the ledger: "seat+count|…|name,name,…". Names contain
+/// no comma (controllers check them).
+class Buyers {
+ public:
+  void add(std::string_view name);
+  int count() const { return count_; }
+  const std::string& names() const { return names_; }
+
+ private:
+  int count_ = 0;
+  std::string names_;
+};
 
 class RedisStock final : public Stock {
  public:
@@ -50,11 +60,20 @@ class RedisStock final : public Stock {
   Task<std::optional<int>> read(std::string event, std::uint64_t fence) override;
   Task<bool> write(std::string event, int remaining, LedgerEntry entry) override;
 
+  /// For a lock that lives beside the stock, on its server: locked and read in one step, written and
+  /// unlocked in one. `lock` is its key. The count; 0: sold out, and the lock was given back at once.
+  /// nullopt: someone else has the lock.
+  Task<std::optional<int>> lockAndRead(std::string event, std::string lock, std::string owner,
+                                       Millis ttl);
+  /// false: the lock is no longer the owner's, nothing written. Without `check` it is written anyway.
+  Task<bool> writeAndUnlock(std::string event, int remaining, LedgerEntry entry, std::string lock,
+                            std::string owner, bool check);
+
   /// A holder's write for many buyers at once: the seats `remaining`, `remaining - 1`, … to
-  /// `buyers` (packBuyer), who are at most `remaining`. With a fence (not 0) it is written only
+  /// `buyers`, who are at most `remaining`. With a fence (not 0) it is written only
   /// while that fence is the one the last read(…, fence) left, so also never after a reset. false:
   /// nothing written.
-  Task<bool> writeMany(std::string event, int remaining, LedgerEntry entry, std::string buyers);
+  Task<bool> writeMany(std::string event, int remaining, LedgerEntry entry, Buyers buyers);
 
   /// One round trip, ledger included. Throws UnknownEvent when the script found no stock.
   Task<Reply> run(const StockScript& script, std::string_view event, LedgerEntry entry,

@@ -43,11 +43,10 @@ class SegmentedStock final : public Store {
   static std::string part(std::string_view event, std::size_t index);
   int seat(std::size_t index, int local) const { return segmentSeat(local, count(), index); }
 
-  /// Where the next buyer starts: spread evenly, from a different place in each instance. A few in a row
-  /// start at the same segment, so that those who came together share a write to its server.
-  std::size_t start() {
-    constexpr std::uint32_t kInARow = 8;
-    return next_.fetch_add(1, std::memory_order_relaxed) / kInARow % segments_.size();
+  /// Where the next buyer starts: spread evenly, from a different place in each instance. Several in a row
+  /// at the same segment share a write to its server; where they would queue for it, one.
+  std::size_t start(std::uint32_t inARow) {
+    return next_.fetch_add(1, std::memory_order_relaxed) / inARow % segments_.size();
   }
 
  private:

@@ -1,6 +1,12 @@
 #include "app/wakeup.h"
 
 namespace turnstile {
+namespace {
+
+constexpr Micros kLong{100'000};
+constexpr double kTickSeconds = 0.01;
+
+}  // namespace
 
 struct Wakeup::Awaiter {
   Wakeup& self;
@@ -14,10 +20,8 @@ struct Wakeup::Awaiter {
     if (self.woken_ || atMost <= Micros{0}) return false;
     self.waiter_ = handle;
     self.loop_ = trantor::EventLoop::getEventLoopOfCurrentThread();
-    const auto round = ++self.round_;
-    self.timer_ = self.loop_->runAfter(
-        std::chrono::duration<double>(atMost).count(),
-        [shared = self.shared_from_this(), round] { shared->resumeOnce(round, false); });
+    ++self.round_;
+    self.endsBy(atMost);
     return true;
   }
 
@@ -25,6 +29,37 @@ struct Wakeup::Awaiter {
 };
 
 Task<bool> Wakeup::wait(Micros atMost) { co_return co_await Awaiter{*this, atMost}; }
+
+void Wakeup::endsBy(Micros atMost) {
+  if (atMost >= kLong) {
+    LongWaits& waits = longWaits();
+    long_ = waits.ends.emplace(std::chrono::steady_clock::now() + atMost, shared_from_this());
+    return waits.time();
+  }
+  timer_ = loop_->runAfter(
+      std::chrono::duration<double>(atMost).count(),
+      [shared = shared_from_this(), round = round_] { shared->resumeOnce(round, false); });
+}
+
+Wakeup::LongWaits& Wakeup::longWaits() {
+  static thread_local LongWaits waits;
+  return waits;
+}
+
+void Wakeup::LongWaits::time() {
+  if (std::exchange(timed, true)) return;
+  trantor::EventLoop::getEventLoopOfCurrentThread()->runAfter(kTickSeconds, [this] { lookThrough(); });
+}
+
+void Wakeup::LongWaits::lookThrough() {
+  const auto now = std::chrono::steady_clock::now();
+  while (!ends.empty() && ends.begin()->first <= now) {
+    const auto wakeup = ends.begin()->second;
+    wakeup->resumeOnce(wakeup->round_, false);
+  }
+  timed = false;
+  if (!ends.empty()) time();
+}
 
 void Wakeup::wake() {
   trantor::EventLoop* loop = nullptr;
@@ -44,12 +79,18 @@ void Wakeup::wake() {
 
 void Wakeup::resumeOnce(std::uint64_t round, bool woken) {
   std::coroutine_handle<> handle;
+  std::shared_ptr<Wakeup> kept;  // the list may hold the last reference
   {
     const std::lock_guard guard(mutex_);
     if (round != round_ || !waiter_) return;  // the other one was first
     handle = std::exchange(waiter_, nullptr);
     woken_ = woken;
-    if (woken) loop_->invalidateTimer(timer_);
+    if (long_) {
+      kept = std::move((*long_)->second);
+      longWaits().ends.erase(*std::exchange(long_, std::nullopt));
+    } else if (woken) {
+      loop_->invalidateTimer(timer_);
+    }
   }
   handle.resume();
 }

@@ -13,7 +13,7 @@ inline constexpr const char* kPing = "/ping";
 
 // A strategy's ratio is to the ceiling measured just before its group: never further away than this
 // many runs.
-inline constexpr int kStrategiesPerCeiling = 8;
+inline constexpr int kStrategiesPerCeiling = 4;
 
 // Strategies of one round in running order, kPing at the head of every group.
 std::vector<std::string> planRound(std::vector<std::string> strategies, std::uint64_t seed,

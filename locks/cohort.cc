@@ -131,8 +131,8 @@ class Cohort final : public Strategy {
 
   Task<bool> write(const std::string& event, const Batch& batch, std::size_t buyers, int count,
                    std::uint64_t fence) {
-    std::string names;
-    for (std::size_t i = 0; i < buyers; ++i) packBuyer(names, batch[i]->request.user);
+    Buyers names;
+    for (std::size_t i = 0; i < buyers; ++i) names.add(batch[i]->request.user);
     const LedgerEntry entry{fence, "cohort", backends_.config.instance, ""};
     co_return co_await backends_.redisStock.writeMany(event, count, entry, std::move(names));
   }

@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::size_t kMostMembers = 256;  // bounds how long one script keeps Redis from others
 
-// ARGV: buyers. Reply: the count before; whoever stands at place i has seat count - i, if that is a
-// seat.
-const StockScript kSellMany("local buyers = ARGV[2]", StockScript::kTakeMany, "return remaining");
+// ARGV: how many buyers, their names. Reply: the count before; whoever stands at place i has seat
+// count - i, if that is a seat.
+const StockScript kSellMany("local buyers, names = tonumber(ARGV[2]), ARGV[3]",
+                            StockScript::kTakeMany, "return remaining");
 
 class Combining final : public Strategy {
  public:
@@ -43,11 +44,12 @@ class Combining final : public Strategy {
   }
 
   Task<> deduct(const std::string& event, const Batch& batch) {
-    std::string buyers;
-    for (const Member* member : batch) packBuyer(buyers, member->request.user);
+    Buyers buyers;
+    for (const Member* member : batch) buyers.add(member->request.user);
+    const std::string count = std::to_string(buyers.count());
     const LedgerEntry entry{0, "combining", backends_.config.instance, ""};
     try {
-      const Reply reply = co_await backends_.redisStock.run(kSellMany, event, entry, {buyers});
+      const Reply reply = co_await backends_.redisStock.run(kSellMany, event, entry, {count, buyers.names()});
       int seat = static_cast<int>(reply.integer);
       for (Member* member : batch) {
         member->sale = seat > 0 ? Sale::sold(seat) : Sale::soldOut();

@@ -17,7 +17,7 @@ namespace turnstile {
 
 class LocalHolders {
  public:
-  static constexpr int kLongestRun = 16;
+  static constexpr int kLongestRun = 64;
 
   explicit LocalHolders(Clock& clock) : clock_(clock) {}
 

@@ -9,13 +9,14 @@
 
 namespace turnstile {
 
-/// `sellAt(index)` gives a Task<Sale> with the seat as the segment counts it; the result has the
+/// `inARow`: see SegmentedStock::start(). `sellAt(index)` gives a Task<Sale> with the seat as the segment counts it; the result has the
 /// event's.
 template <class SellAt>
-Task<Sale> walkSegments(SegmentedStock& segments, std::string event, SellAt sellAt) {
+Task<Sale> walkSegments(SegmentedStock& segments, std::string event, std::uint32_t inARow,
+                        SellAt sellAt) {
   const std::size_t count = segments.count();
   if (count == 0) throw BackendDown("redis-nodes", "none is configured (setting redis-nodes)");
-  const std::size_t start = segments.start();
+  const std::size_t start = segments.start(inARow);
   bool known = false;
   bool busy = false;
   std::string missing;  // a node without its segment

@@ -10,13 +10,15 @@
 namespace turnstile::strategies {
 namespace {
 
+constexpr std::uint32_t kInARow = 8;
+
 class SegmentedLua final : public Strategy {
  public:
   explicit SegmentedLua(const Backends& backends) : backends_(backends) {}
 
   Task<Sale> sell(SaleRequest request) override {
     const auto sellAt = [&](std::size_t index) { return sellFrom(index, request); };
-    co_return co_await walkSegments(backends_.segmentedStock, request.event, sellAt);
+    co_return co_await walkSegments(backends_.segmentedStock, request.event, kInARow, sellAt);
   }
 
  private:

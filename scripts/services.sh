@@ -39,15 +39,21 @@ program_of() {
   esac
 }
 
-# The append-only file is on everywhere, synced each second: what a careful owner of sales data would run. A snapshot
-# beside it would only disturb the measurement.
+# For the processes that a sale passes through: one that is woken does not push aside the one that runs, which so ends its
+# round first and hands on more at once. With more processes than cores that is a third more sales.
+readonly kInRounds=(chrt --batch 0)
+
+# The append-only file is on wherever sales are taken, synced each second: what a careful owner of sales data would run.
+# A snapshot beside it, or a file rewritten in mid-run, would only disturb the measurement.
 start_redis() {
-  local service=$1 data=$RUN/data/$1 extra=()
+  local service=$1 data=$RUN/data/$1 extra=(--appendonly yes --appendfsync everysec --auto-aof-rewrite-min-size 256mb)
   mkdir -p "$data"
-  # The replica asks at once and gets the data through the socket: no wait for more replicas that never come.
-  [[ $service != redis-replica ]] || extra=(--replicaof 127.0.0.1 "$(port_of redis-main)")
-  launch "$service" redis-server --port "$(port_of "$service")" --bind 127.0.0.1 --dir "$data" --daemonize no \
-    --appendonly yes --appendfsync everysec --save '' --repl-diskless-sync-delay 0 --maxclients 4000 \
+  # The replica asks at once and gets the data through the socket: no wait for more replicas that never come. It keeps no
+  # file: restarted, it asks again.
+  [[ $service != redis-replica ]] || extra=(--appendonly no --replicaof 127.0.0.1 "$(port_of redis-main)")
+  # What is on its way to the replica may gather in the socket: nobody waits for it.
+  launch "$service" "${kInRounds[@]}" redis-server --port "$(port_of "$service")" --bind 127.0.0.1 --dir "$data" --daemonize no \
+    --save '' --repl-diskless-sync-delay 0 --repl-disable-tcp-nodelay yes --latency-tracking no --maxclients 4000 \
     --tcp-backlog 1024 --loglevel notice --set-proc-title no "${extra[@]}"
 }
 
@@ -145,7 +151,7 @@ start_app() {
     export TURNSTILE_MYSQL_PASSWORD TURNSTILE_ADMIN_TOKEN
     for node in "${extra[@]}"; do export "${node?}"; done
     cd "$RUN/data/$service" || exit  # a core file or a directory that Drogon makes belongs there, not in the checkout
-    launch "$service" "$SERVER" --config "$config"
+    launch "$service" "${kInRounds[@]}" "$SERVER" --config "$config"
   )
   LAUNCHED+=("$service")  # the subshell's own note of it is lost
 }
@@ -169,7 +175,7 @@ write_nginx_conf() {
 
 start_nginx() {
   write_nginx_conf
-  launch nginx nginx -p "$RUN/data/nginx" -e stderr -c "$RUN/nginx.conf"
+  launch nginx "${kInRounds[@]}" nginx -p "$RUN/data/nginx" -e stderr -c "$RUN/nginx.conf"
 }
 
 start_service() {
