@@ -92,8 +92,9 @@ class Comparison {
     for (const auto& name : planRound(names, results_.options.seed, 0)) {
       if (!interrupted()) measurer.warmUp(name, point);
     }
+    double ceiling = 0;
+    std::size_t group = results_.runs.size();  // where the runs since the last ceiling begin
     for (int round = 1; round <= results_.options.rounds; ++round) {
-      double ceiling = 0;
       for (const auto& name : planRound(names, results_.options.seed, round)) {
         if (interrupted()) return;
         Run run;
@@ -105,9 +106,15 @@ class Comparison {
         progress_.begin(run);
         measurer.measure(run, promised);
         if (interrupted()) return;  // cut short: it would only look slow
-        if (name == kPing) run.ceiling = ceiling = run.salesPerSecond();
+        if (name == kPing) {
+          run.ceiling = ceiling = run.salesPerSecond();
+          // The machine drifted meanwhile: those in between are held against both ends.
+          for (; group < results_.runs.size(); ++group)
+            results_.runs[group].ceiling = (results_.runs[group].ceiling + ceiling) / 2;
+        }
         progress_.end(run, promised);
         results_.runs.push_back(std::move(run));
+        if (name == kPing) group = results_.runs.size();
         save();
       }
     }

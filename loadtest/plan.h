@@ -11,8 +11,8 @@ namespace turnstile::harness {
 
 inline constexpr const char* kPing = "/ping";
 
-// A strategy's ratio is to the ceiling measured just before its group: never further away than this
-// many runs.
+// A strategy's ratio is to the mean of the ceilings before and after its group: neither is further away
+// than this many runs.
 inline constexpr int kStrategiesPerCeiling = 4;
 
 // Strategies of one round in running order, kPing at the head of every group.

@@ -75,7 +75,7 @@ struct Run {
   std::optional<Audit> audit;
   LockFigures lock;
   Judgement judgement;
-  double ceiling = 0;         // answers/s of the /ping run before it; 0: not measured
+  double ceiling = 0;         // answers/s of /ping: mean of the runs before and after; 0: not measured
   double secondsToEmpty = 0;  // sell-out mode: when the last seat went
   long soldSoFar = 0;         // as the ledger was last seen during a sell-out
   std::chrono::milliseconds lastSaleAt{0};
