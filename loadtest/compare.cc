@@ -159,7 +159,7 @@ void printEnd(const Results& results, const Summary& summary, const OutputDir& o
       "\n%s %s. ≈: within the noise of the row above%s. Requests in flight when wrk stopped are "
       "allowed for.\n",
       rounds > 1 ? ("Median of " + std::to_string(rounds) + " rounds,").c_str() : "One round,",
-      rounds > 1 ? "± half the range" : "so no spread is known",
+      rounds > 1 ? "± the range" : "so no spread is known",
       rounds > 1 ? "" : " (10 % assumed)");
   for (const auto& finding : summary.findings) std::printf("  %s\n", finding.c_str());
   if (!results.complete) {

@@ -66,7 +66,7 @@ std::string markdownReport(const Results& results) {
   }
   for (const Point& point : points) text += pointSection(point, results, summary);
   text += "Medians of " + std::to_string(results.options.rounds) +
-          " rounds; ± is half the range. ≈ : within the noise of the row above. Ratios are to "
+          " rounds; ± is the range. ≈ : within the noise of the row above. Ratios are to "
           "`/ping` measured in the same round. "
           "busy: share of all answers. Seed " +
           std::to_string(results.options.seed) + ".\n\n";

@@ -1,6 +1,7 @@
 #include "loadtest/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace turnstile::harness {
 
@@ -12,7 +13,7 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-double Spread::relative() const { return median > 0 ? (max - min) / 2 / median : 0; }
+double Spread::relative() const { return median > 0 ? (max - min) / median : 0; }
 
 Spread spreadOf(const std::vector<double>& values) {
   if (values.empty()) return {};
@@ -21,11 +22,10 @@ Spread spreadOf(const std::vector<double>& values) {
 }
 
 bool withinNoise(const Spread& a, const Spread& b, double assumed) {
-  const auto low = [&](const Spread& s) { return s.rounds > 1 ? s.min : s.median * (1 - assumed); };
-  const auto high = [&](const Spread& s) {
-    return s.rounds > 1 ? s.max : s.median * (1 + assumed);
+  const auto noise = [&](const Spread& s) {
+    return s.rounds > 1 ? s.max - s.min : s.median * assumed;
   };
-  return low(a) <= high(b) && low(b) <= high(a);
+  return std::abs(a.median - b.median) <= noise(a) + noise(b);
 }
 
 }  // namespace turnstile::harness

@@ -21,7 +21,7 @@ const Report = (() => {
   const ratio = value => value.toFixed(value < 0.095 ? 3 : 2);
   const millis = ms => ms >= 100 ? thousands(ms) : ms.toFixed(ms >= 10 ? 1 : 2);
   const percent = share => share <= 0 ? '0' : share < 0.01 ? '<1 %' : Math.round(share * 100) + ' %';
-  const spread = s => s.rounds > 1 && s.median > 0 ? '±' + Math.round((s.max - s.min) / 2 / s.median * 100) + ' %' : '';
+  const spread = s => s.rounds > 1 && s.median > 0 ? '±' + Math.round((s.max - s.min) / s.median * 100) + ' %' : '';
   const mark = { safe: '✓', oversold: '✗', lost: '−', stuck: '■', disagree: '≠', unknown: '?' };
   // Logarithmic axes: bounds on 1, 2 or 5, and only those labelled.
   const nice = (value, up) => {

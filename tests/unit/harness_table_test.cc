@@ -74,7 +74,7 @@ TEST(HarnessFormat, FiguresAreReadable) {
   EXPECT_EQ(percent(0), "0");
   EXPECT_EQ(percent(0.001), "<1%");
   EXPECT_EQ(percent(0.5), "50%");
-  EXPECT_EQ(plusMinus(spreadOf({90, 100, 110})), "±10%");
+  EXPECT_EQ(plusMinus(spreadOf({90, 100, 110})), "±20%");
   EXPECT_EQ(plusMinus(spreadOf({100})), "-");
 }
 

@@ -32,7 +32,7 @@
   Report.section({
     id: 'figures',
     title: 'In figures',
-    lead: 'Medians over the rounds; ± is half the range. “≈”: within the noise of the row above. busy is a share of all answers. Requests that were in flight when the load stopped are allowed for when buyers and ledger are held against each other.',
+    lead: 'Medians over the rounds; ± is the range. “≈”: within the noise of the row above. busy is a share of all answers. Requests that were in flight when the load stopped are allowed for when buyers and ledger are held against each other.',
     when: data => data.results && data.results.summary.rows.length > 0,
     draw(root, { results }) {
       const sellOut = results.options.mode === 'sell-out';
