@@ -22,9 +22,9 @@ Json::Value toJson(const StrategySpec& spec) {
   for (const Point point : spec.points) out["points"].append(std::string(toString(point)));
   for (const Promise& promise : spec.promises) {
     Json::Value one;
-    one["condition"] = promise.condition;
+    one["condition"] = std::string(promise.condition);
     one["verdict"] = std::string(toString(promise.verdict));
-    one["reason"] = promise.reason;
+    one["reason"] = std::string(promise.reason);
     out["promises"].append(one);
   }
   for (const std::string& line : spec.tryIt) out["try_it"].append(line);

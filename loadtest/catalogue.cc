@@ -26,7 +26,8 @@ std::vector<Described> describedStrategies() {
     for (const auto kind : spec.stocks) described.stocks.emplace_back(turnstile::toString(kind));
     for (const auto& promise : spec.promises) {
       described.promises.push_back(
-          {promise.condition, std::string(turnstile::toString(promise.verdict)), promise.reason});
+          {std::string(promise.condition), std::string(turnstile::toString(promise.verdict)),
+           std::string(promise.reason)});
     }
     described.reentrant = spec.reentrant;
     described.fenced = spec.fenced;

@@ -31,7 +31,7 @@ TEST(Catalogue, GivesEveryStrategyASummaryAFamilyAndAPromiseUnderContention) {
 
 TEST(Catalogue, PromisesNoConditionTwice) {
   for (const StrategySpec& spec : catalogue()) {
-    std::set<std::string> conditions;
+    std::set<std::string_view> conditions;
     for (const Promise& promise : spec.promises)
       EXPECT_TRUE(conditions.insert(promise.condition).second) << spec.name << " " << promise.condition;
   }
