@@ -13,6 +13,9 @@ class SetnxFinallyUnguarded final : public SetnxLock {
  public:
   using SetnxLock::SetnxLock;
   bool releasesWhenRefused() const override { return true; }  // the lesson of this rung
+  // Nobody queues in the process either: one behind the other on one connection, the callers of a single
+  // instance would by accident be in step, and the flaw be gone.
+  bool queuesItself() const override { return true; }
   bool canTakeBack() const override { return true; }  // its finally also runs when SETNX throws
 };
 
