@@ -70,7 +70,7 @@
     id: 'throughput',
     title: 'Throughput, with its verdict',
     lead: 'Each bar is the median over the rounds as a share of what /ping reaches on the same path in the same round; the whisker spans the ' +
-      'slowest and the fastest round. Bars whose whiskers overlap are not different. A fast bar that is not ✓ sold what it did not have.',
+      'slowest and the fastest round. Bars no further apart than their two whiskers are long are not different. A fast bar that is not ✓ sold what it did not have.',
     when: data => data.results && data.results.summary.rows.length > 0,
     draw(root, { results }) {
       Report.perPoint(root, results, (body, point) => {
