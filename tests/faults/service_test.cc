@@ -102,6 +102,8 @@ TEST(RedisKilledUnderLoad, AnswersInTimeAndSalesResumeByThemselves) {
   EXPECT_LT(load.slowest(), kDeadline);
   for (const auto& [status, count] : load.statuses())
     EXPECT_TRUE(status == 200 || status == 502 || status == 504) << status << " × " << count;
+  // Each instance finds its way back by itself, within two seconds; the one that is asked may be the last.
+  EXPECT_TRUE(eventually([&] { return audit(event)["verdict"].asString() != "unknown"; }));
   const Json::Value found = audit(event);
   EXPECT_EQ(found["verdict"].asString(), "safe") << found;
   EXPECT_GE(found["sold"].asInt(), load.count(200)) << found;
