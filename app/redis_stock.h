@@ -9,9 +9,9 @@
 
 namespace turnstile {
 
-/// A script that sells, put together from pieces of Lua. It starts with the count read, as
-/// the number `remaining` and as the text `count`; an event that is not there has ended it by then. kTake and kTakeMany are the only pieces
-/// that sell: count and ledger in one atomic step. Pieces and not functions: Lua would make each
+/// A script that sells, put together from pieces of Lua. It starts with the count read, as the number
+/// `remaining` and as the text `count`; an event that is not there has ended it by then. kTake and
+/// kTakeMany are the only pieces that sell: count and ledger in one atomic step. Pieces and not functions: Lua would make each
 /// function anew at every call, which cost a tenth of a sale's time in Redis.
 ///   StockScript kSellOne("if remaining <= 0 then return 0 end", StockScript::kTake, "return
 ///   remaining");

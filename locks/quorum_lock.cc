@@ -5,14 +5,10 @@
 #include <random>
 
 #include "app/errors.h"
+#include "locks/release_if_mine.h"
 
 namespace turnstile {
 namespace {
-
-// KEYS[1]: the lock. ARGV[1]: the value its holder gave it.
-const Script kReleaseIfMine(R"lua(
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0)lua");
 
 // A hundredth of the TTL, and the 2 ms that servers round.
 Millis drift(Millis ttl) { return ttl / 100 + Millis{2}; }

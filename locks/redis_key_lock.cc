@@ -1,12 +1,9 @@
 #include "locks/redis_key_lock.h"
 
+#include "locks/release_if_mine.h"
+
 namespace turnstile {
 namespace {
-
-// KEYS[1]: the lock. ARGV[1]: the owner who believes it is theirs.
-const Script kReleaseIfMine(R"lua(
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0)lua");
 
 // KEYS[1]: the lock. ARGV: the owner who believes it is theirs, its new life in ms.
 const Script kRenewIfMine(R"lua(

@@ -23,8 +23,8 @@ enum class Verdict : std::uint8_t { safe, oversold, lost, stuck, unknown };
 std::string_view toString(Verdict verdict);
 
 /// What we say a run under this condition shows, and why. `contention`: several instances, no fault;
-/// `one-instance`; or the name of a fault. Views of literals: as strings, making them was a third of what
-/// compiling a strategy took.
+/// `one-instance`; or the name of a fault. Views of literals: copying them into strings
+/// only made every strategy slower to compile.
 struct Promise {
   std::string_view condition;
   Verdict verdict;

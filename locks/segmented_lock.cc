@@ -12,16 +12,12 @@
 #include "app/backends.h"
 #include "locks/local_holders.h"
 #include "locks/registry.h"
+#include "locks/release_if_mine.h"
 #include "locks/segment_walk.h"
 #include "locks/with_lock.h"
 
 namespace turnstile::strategies {
 namespace {
-
-// Compare and delete. KEYS[1]: the lock. ARGV[1]: the owner.
-const Script kUnlock(R"lua(
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0)lua");
 
 /// One buyer at one segment.
 class Visit final : public LockDriver {
@@ -57,7 +53,7 @@ class Visit final : public LockDriver {
   Task<bool> release(const LockRequest& request, const Grant& grant) override {
     here_.handOn(request);
     if (unlocked_) co_return true;
-    const Reply reply = co_await segment_.node.run(kUnlock, {request.name}, {grant.owner});
+    const Reply reply = co_await segment_.node.run(kReleaseIfMine, {request.name}, {grant.owner});
     co_return reply.integer == 1;
   }
 

@@ -40,7 +40,7 @@ program_of() {
 }
 
 # For the processes that a sale passes through: one that is woken does not push aside the one that runs, which so ends its
-# round first and hands on more at once. With more processes than cores that is a third more sales.
+# round first and hands on more at once. With more processes than cores that is a fifth to a third more sales.
 readonly kInRounds=(chrt --batch 0)
 
 # The append-only file is on wherever sales are taken, synced each second: what a careful owner of sales data would run.
