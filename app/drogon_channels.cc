@@ -1,6 +1,6 @@
 #include "app/drogon_channels.h"
 
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "app/drogon_mysql.h"
 
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include "app/errors.h"
 #include "app/slots.h"

@@ -1,9 +1,8 @@
 #include "app/drogon_redis.h"
 
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include "app/errors.h"
@@ -105,21 +104,24 @@ using Execute = void (*)(drogon::nosql::RedisClient&, const Args&,
                          drogon::nosql::RedisResultCallback&&,
                          drogon::nosql::RedisExceptionCallback&&);
 
-template <std::size_t... I>
+// Of "%b %b …" each word is two arguments: even places are where it starts, odd ones how long it is.
+template <std::size_t Place>
+auto argument(std::vector<std::string_view>::const_iterator words) {
+  if constexpr (Place % 2 == 0) return words[Place / 2].data();
+  else return words[Place / 2].size();
+}
+
+template <std::size_t... Place>
 void executeWords(drogon::nosql::RedisClient& client, const Args& args,
                   drogon::nosql::RedisResultCallback&& onReply,
-                  drogon::nosql::RedisExceptionCallback&& onError, std::index_sequence<I...>) {
+                  drogon::nosql::RedisExceptionCallback&& onError, std::index_sequence<Place...>) {
   static const std::string format = [] {
     std::string text;
-    (text.append(I > 0 ? " %b" : "%b"), ...);
+    for (std::size_t word = 0; word < sizeof...(Place) / 2; ++word) text += word > 0 ? " %b" : "%b";
     return text;
   }();
-  const auto words = args.begin();
-  std::apply(
-      [&](auto... flat) {
-        client.execCommandAsync(std::move(onReply), std::move(onError), format, flat...);
-      },
-      std::tuple_cat(std::make_tuple(words[I].data(), words[I].size())...));
+  client.execCommandAsync(std::move(onReply), std::move(onError), format,
+                          argument<Place>(args.begin())...);
 }
 
 template <std::size_t N>
@@ -127,7 +129,7 @@ void execute(drogon::nosql::RedisClient& client, const Args& args,
              drogon::nosql::RedisResultCallback&& onReply,
              drogon::nosql::RedisExceptionCallback&& onError) {
   executeWords(client, args, std::move(onReply), std::move(onError),
-               std::make_index_sequence<N>{});
+               std::make_index_sequence<2 * N>{});
 }
 
 constexpr auto kExecuteByWords = []<std::size_t... N>(std::index_sequence<N...>) {

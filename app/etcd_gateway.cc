@@ -1,6 +1,6 @@
 #include "app/etcd_gateway.h"
 
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "app/errors.h"

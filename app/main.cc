@@ -1,4 +1,4 @@
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include <iostream>
 

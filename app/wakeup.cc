@@ -1,5 +1,7 @@
 #include "app/wakeup.h"
 
+#include <utility>
+
 namespace turnstile {
 namespace {
 

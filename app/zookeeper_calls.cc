@@ -1,6 +1,6 @@
 // The calls: sent in the session of the moment, awaited on the caller's loop, given up at their
 // deadline.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include "app/errors.h"
 #include "app/zookeeper_call.h"

@@ -1,7 +1,7 @@
 // The session: opened, proven alive, replaced when it expired; and the watches that live in it.
 #include "app/zookeeper_session.h"
 
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include "app/errors.h"
 #include "app/zookeeper_call.h"

@@ -1,6 +1,6 @@
 // GET /cache/{key}?policy=… reads a product through the cache; DELETE (admin) lets it expire now,
 // as the policy understands expiry. GET /cache lists the policies and the settings they run with.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "app/errors.h"

@@ -1,5 +1,5 @@
 // GET /strategies: the catalogue with its promises, and the lab's points.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "controllers/answer.h"

@@ -1,5 +1,5 @@
 // PUT /events/{id} creates or resets an event everywhere; GET /events/{id} is its audit.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "app/audit.h"

@@ -1,6 +1,6 @@
 // /ping, the HTTP ceiling every throughput is compared with; /healthz, /readyz, /metrics; and the answer
 // where no route matches.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "app/service.h"

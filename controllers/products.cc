@@ -2,7 +2,7 @@
 // writes it and answers with its version. The lab's parameters (admin token, lab open) widen the
 // races between the two: fault=before-fill:pause-<ms>, nested=1, and miss=1, which reads past the
 // cache.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 #include <json/json.h>
 
 #include "app/errors.h"

@@ -1,5 +1,5 @@
 // POST /lock: sells one ticket. GET does the same, for a browser's address line.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include "app/errors.h"
 #include "app/service.h"

@@ -1,5 +1,5 @@
 // GET /token?policy=… hands out the token of the moment; DELETE (admin) lets it near its end now.
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include "app/errors.h"
 #include "app/service.h"

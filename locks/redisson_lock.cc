@@ -1,6 +1,7 @@
 #include "locks/redisson_lock.h"
 
 #include <random>
+#include <utility>
 
 namespace turnstile {
 namespace {

@@ -1,6 +1,7 @@
 #include "locks/turns.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace turnstile {
 

@@ -5,7 +5,7 @@
 //   POST /issue          {"token","expires_in_ms"}; every older token is dead from now on
 //   GET  /use?token=…    200 while it lives, 401 once it is dead
 //   GET  /stats          {"issued","used","refused"}
-#include <drogon/drogon.h>
+#include <drogon/HttpAppFramework.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
