@@ -14,7 +14,7 @@ struct LedgerEntry {
   std::string_view instance;
   std::string_view user;
 
-  /// "fence|strategy|instance|user": what the Redis ledger keeps behind "seat|" (of a batch: "seat+count|").
+  /// "fence|strategy|instance|user": what the Redis ledger keeps (of a batch behind "+count|").
   std::string text() const;
 };
 

@@ -1,5 +1,7 @@
-// The stock on one Redis server: `event:{id}:stock`, its ledger `event:{id}:ledger`, and the
-// youngest fence seen. Strategies that deduct without a lock compose their own script from
+// The stock on one Redis server is its ledger, the list `event:{id}:ledger`: the count at the start, then for each sale a
+// line that says who and the count after it. So the count is the last entry, and one RPUSH is a sale: two commands,
+// a counter and a log, would reach the append-only file and the replica as four, wrapped into MULTI and
+// EXEC. The youngest fence seen is beside it. Strategies that deduct without a lock compose their own script from
 // StockScript.
 #pragma once
 
@@ -10,8 +12,8 @@
 namespace turnstile {
 
 /// A script that sells, put together from pieces of Lua. It starts with the count read, as the number
-/// `remaining` and as the text `count`; an event that is not there has ended it by then. kTake and
-/// kTakeMany are the only pieces that sell: count and ledger in one atomic step. Pieces and not functions: Lua would make each
+/// `remaining`; an event that is not there has ended it by then. kTake and kTakeMany are the pieces that
+/// sell: count and ledger in one atomic step. Pieces and not functions: Lua would make each
 /// function anew at every call, which cost a tenth of a sale's time in Redis.
 ///   StockScript kSellOne("if remaining <= 0 then return 0 end", StockScript::kTake, "return
 ///   remaining");
@@ -36,7 +38,7 @@ class StockScript {
   Script script_;
 };
 
-/// The buyers of one batch, who share one line of the ledger: "seat+count|…|name,name,…". Names contain
+/// The buyers of one batch, who share one line of the ledger: "+count|…|name,name,…". Names contain
 /// no comma (controllers check them).
 class Buyers {
  public:

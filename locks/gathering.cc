@@ -32,6 +32,17 @@ Batch Line::takeIf(const std::function<bool(const Member&)>& late) {
   return batch;
 }
 
+Task<> Line::awaitCompany(std::size_t enough, Micros atMost) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (members_.size() >= enough) co_return;
+    enough_ = enough;
+  }
+  co_await company_->wait(atMost);
+  const std::lock_guard guard(mutex_);
+  enough_ = 0;
+}
+
 const Member* Line::front() {
   const std::lock_guard guard(mutex_);
   closed_ = members_.empty();
@@ -56,7 +67,14 @@ void Gathering::enter(Member& member) {
   std::shared_ptr<Line>& line = lines_[member.request.event];
   if (line) {
     const std::lock_guard lineGuard(line->mutex_);
-    if (!line->closed_) return line->members_.push_back(&member);
+    if (!line->closed_) {
+      line->members_.push_back(&member);
+      if (line->enough_ > 0 && line->members_.size() >= line->enough_) {
+        line->enough_ = 0;
+        line->company_->wake();
+      }
+      return;
+    }
   }
   line = std::make_shared<Line>(member.request.event);
   line->members_.push_back(&member);

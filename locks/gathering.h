@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "app/wakeup.h"
 #include "locks/strategy.h"
 
 namespace turnstile {
@@ -61,13 +62,17 @@ class Line {
   /// The first in line; nullptr: nobody, and the line is closed as by take().
   const Member* front();
 
-  /// Until everything that arrived in the event loop's current round has been heard: a service that waits
-  /// for it between batches has larger ones, and delays nobody.
+  /// Until `enough` members stand in line, or `atMost`.
+  Task<> awaitCompany(std::size_t enough, Micros atMost);
+
+  /// Until everything that arrived in the event loop's current round has been heard: a service that
+  /// waits for it between batches has larger ones, and delays nobody.
   auto endOfRound() const {
     struct Awaiter {
       bool await_ready() const { return false; }
       void await_suspend(std::coroutine_handle<> handle) const {
-        trantor::EventLoop::getEventLoopOfCurrentThread()->queueInLoop([handle] { handle.resume(); });
+        trantor::EventLoop::getEventLoopOfCurrentThread()->queueInLoop(
+            [handle] { handle.resume(); });
       }
       void await_resume() const {}
     };
@@ -83,6 +88,8 @@ class Line {
   std::mutex mutex_;  // never held across an await
   std::deque<Member*> members_;
   bool closed_ = false;
+  std::size_t enough_ = 0;  // members that the service waits for; 0: it does not
+  std::shared_ptr<Wakeup> company_ = std::make_shared<Wakeup>();
 };
 
 class Gathering {

@@ -2,11 +2,11 @@
 // less gives back. The decrement and the ledger line are one script, so a seat can't be taken
 // without its sale.
 //
-// Between a failed DECR and its give-back the count is below zero. That sells nothing: a seat is
+// Between a failed DECR and its give-back the counter is below zero. That sells nothing: a seat is
 // only handed out for a result of 0 or more, each such result goes to one caller, and no ledger
-// line is written below. So the audit, which counts ledger lines, holds at every moment, and reads
-// a count below zero as none left. The give-back lifts the count to zero and no further: repeated,
-// or sent after a reset, it creates no seat, and it mends what a crashed buyer left below zero.
+// line is written below. So the audit, which reads the ledger, holds at every moment. The give-back
+// lifts the counter to zero and no further: repeated, or sent after a reset, it creates no seat, and
+// it mends what a crashed buyer left below zero.
 #include "app/backends.h"
 #include "app/errors.h"
 #include "locks/registry.h"
@@ -14,13 +14,22 @@
 namespace turnstile::strategies {
 namespace {
 
-// Reply: what DECR said; the sale is that of the seat above.
+// The counter is this strategy's own, beside the ledger; whoever sold by another one since then, or a reset, is
+// caught up with here. Reply: what DECR said; the sale is that of the seat above.
 const StockScript kDecrement(R"lua(
-local left = redis.call('DECR', KEYS[1])
-if left >= 0 then redis.call('RPUSH', KEYS[2], (left + 1) .. '|' .. ARGV[1]) end
+local counter = KEYS[1] .. ':counter'
+local left = redis.call('DECR', counter)
+if left ~= remaining - 1 and (remaining > 0 or left >= 0) then
+  left = remaining - 1
+  redis.call('SET', counter, left)
+end
+if left >= 0 then redis.call('RPUSH', KEYS[1], ARGV[1], left) end
 return left)lua");
 
-const StockScript kGiveBack("if remaining < 0 then redis.call('SET', KEYS[1], 0) end return 0");
+const StockScript kGiveBack(R"lua(
+local counter = KEYS[1] .. ':counter'
+if tonumber(redis.call('GET', counter) or 0) < 0 then redis.call('SET', counter, 0) end
+return 0)lua");
 
 class RedisDecr final : public Strategy {
  public:

@@ -280,32 +280,36 @@ INSTANTIATE_TEST_SUITE_P(Fast, Segments, testing::Values("segmented-lua", "segme
 
 TEST(RedisDecr, ACountBelowZeroSellsNothingAndIsMended) {
   const std::string event = freshEvent(2);
-  const std::string stock = "event:{" + event + "}:stock";
+  const std::string counter = "event:{" + event + "}:ledger:counter";
   buyConcurrently(on(event, "redis-decr"), 12, 5);
   expectSafe(event, 2);
 
   auto between = sellLater(on(event, "redis-decr", "&fault=after-write:pause-700"), 1);
-  ASSERT_TRUE(eventually([&] { return redis("redis-main", {"GET", stock}) == "-1"; }));
+  ASSERT_TRUE(eventually([&] { return redis("redis-main", {"GET", counter}) == "-1"; }));
   expectSafe(event, 2);  // while the count is below zero
   EXPECT_EQ(between.get().outcome(), "sold_out");
-  EXPECT_EQ(redis("redis-main", {"GET", stock}), "0");
+  EXPECT_EQ(redis("redis-main", {"GET", counter}), "0");
 
   EXPECT_THROW(sell(on(event, "redis-decr", "&fault=after-write:crash"), 1), std::exception);
-  EXPECT_EQ(redis("redis-main", {"GET", stock}), "-1");
+  EXPECT_EQ(redis("redis-main", {"GET", counter}), "-1");
   expectSafe(event, 2);
   EXPECT_EQ(sell(on(event, "redis-decr"), 2).outcome(), "sold_out");
-  EXPECT_EQ(redis("redis-main", {"GET", stock}), "0");
+  EXPECT_EQ(redis("redis-main", {"GET", counter}), "0");
   startService("app-1");
 }
 
 TEST(RedisDecr, AGiveBackAfterAResetCreatesNoSeat) {
   const std::string event = freshEvent(0);
-  const std::string stock = "event:{" + event + "}:stock";
+  const std::string counter = "event:{" + event + "}:ledger:counter";
   auto between = sellLater(on(event, "redis-decr", "&fault=after-write:pause-700"), 1);
-  ASSERT_TRUE(eventually([&] { return redis("redis-main", {"GET", stock}) == "-1"; }));
+  ASSERT_TRUE(eventually([&] { return redis("redis-main", {"GET", counter}) == "-1"; }));
   resetEvent(event, 5);
   EXPECT_EQ(between.get().outcome(), "sold_out");
-  EXPECT_EQ(redis("redis-main", {"GET", stock}), "5");
+  EXPECT_EQ(audit(event)["remaining"].asInt(), 5);
+  EXPECT_EQ(sell(on(event, "redis-decr"), 2).json["seat"].asInt(), 5);
+  EXPECT_EQ(sell(on(event, "redis-lua"), 2).json["seat"].asInt(), 4);  // and the counter learns of it
+  EXPECT_EQ(sell(on(event, "redis-decr"), 2).json["seat"].asInt(), 3);
+  expectSafe(event, 3);
 }
 
 TEST(RedisCas, ASaleInBetweenIsNoticedAndTriedAgain) {

@@ -157,7 +157,7 @@ TEST(Events, AreNotFoundWhenTheyWereNeverCreated) {
 
 TEST(Audit, SeesASeatThatVanishedWithoutASale) {
   const std::string event = freshEvent(5);
-  redis("redis-main", {"DECR", "event:{" + event + "}:stock"});
+  redis("redis-main", {"RPUSH", "event:{" + event + "}:ledger", "", "4"});  // a count, and nobody's name
   const Json::Value found = audit(event);
   EXPECT_EQ(found["lost"].asInt(), 1) << found;
   EXPECT_EQ(found["verdict"].asString(), "lost") << found;

@@ -78,8 +78,8 @@ long calls(const std::string& service, const std::string& command) {
 std::vector<std::string> buyersInOrder(const std::string& event) {
   std::vector<std::string> buyers;
   std::istringstream lines(
-      redis("redis-main", {"LRANGE", "event:{" + event + "}:ledger", "0", "-1"}).value_or(""));
-  for (std::string line; std::getline(lines, line);)
+      redis("redis-main", {"LRANGE", "event:{" + event + "}:ledger", "1", "-1"}).value_or(""));
+  for (std::string line, count; std::getline(lines, line) && std::getline(lines, count);)
     buyers.push_back(line.substr(line.rfind('|') + 1));
   return buyers;
 }
