@@ -89,11 +89,11 @@ class Comparison {
                             [this](double rate) { progress_.live(rate); });
     const auto names = namesOf(results_.catalogue);
     if (results_.options.warmup > 0) progress_.say("warming up (" + describe(point) + "), dropped");
-    for (const auto& name : planRound(names, results_.options.seed, 0)) {
+    for (const auto& name : names) {
       if (!interrupted()) measurer.warmUp(name, point);
     }
     double ceiling = 0;
-    std::size_t group = results_.runs.size();  // where the runs since the last ceiling begin
+    std::size_t since = results_.runs.size();  // where the runs after the last ceiling begin
     for (int round = 1; round <= results_.options.rounds; ++round) {
       for (const auto& name : planRound(names, results_.options.seed, round)) {
         if (interrupted()) return;
@@ -108,13 +108,13 @@ class Comparison {
         if (interrupted()) return;  // cut short: it would only look slow
         if (name == kPing) {
           run.ceiling = ceiling = run.salesPerSecond();
-          // The machine drifted meanwhile: those in between are held against both ends.
-          for (; group < results_.runs.size(); ++group)
-            results_.runs[group].ceiling = (results_.runs[group].ceiling + ceiling) / 2;
+          // The machine drifted meanwhile: what ran in between is held against both ends.
+          for (; since < results_.runs.size(); ++since)
+            results_.runs[since].ceiling = (results_.runs[since].ceiling + ceiling) / 2;
         }
         progress_.end(run, promised);
         results_.runs.push_back(std::move(run));
-        if (name == kPing) group = results_.runs.size();
+        if (name == kPing) since = results_.runs.size();
         save();
       }
     }

@@ -67,8 +67,9 @@ void Measurer::measure(Run& run, const std::string& promised) const {
       resetPatiently(service_, run.event, options_.seats());
     }
     const auto before = ceiling ? std::vector<Metrics>{} : service_.metrics(run.point.instances);
-    // the ceiling keeps its length in a sell-out too, where strategies run until they are empty
-    run.client = buy(run, ceiling ? milliseconds(static_cast<long>(options_.duration * 1000))
+    // Half as long: there is one before and one after each run. In a sell-out too, where strategies run
+    // until they are empty.
+    run.client = buy(run, ceiling ? milliseconds(static_cast<long>(options_.duration * 500))
                                   : options_.runTime());
     if (ceiling) {
       run.judgement = {run.client.sold > 0 ? Verdict::safe : Verdict::unknown,

@@ -20,16 +20,11 @@ TEST(HarnessPlan, RunsEveryStrategyOnceARound) {
   for (const auto& name : named(30)) EXPECT_EQ(seen.count(name), 1u) << name;
 }
 
-TEST(HarnessPlan, MeasuresTheCeilingFirstAndNeverFarFromAStrategy) {
-  for (const int strategies : {1, 4, 8, 9, 30, 64}) {
+TEST(HarnessPlan, MeasuresTheCeilingBeforeEachStrategy) {
+  for (const int strategies : {1, 4, 30}) {
     const auto order = planRound(named(strategies), 7, 1);
-    ASSERT_EQ(order.front(), kPing);
-    int since = 0;
-    for (const auto& name : order) {
-      since = name == kPing ? 0 : since + 1;
-      EXPECT_LE(since, kStrategiesPerCeiling) << strategies << " strategies";
-    }
-    EXPECT_NE(order.back(), kPing) << "a ceiling that nothing is compared with costs time";
+    ASSERT_EQ(order.size(), static_cast<std::size_t>(2 * strategies));
+    for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i] == kPing, i % 2 == 0) << i;
   }
 }
 
