@@ -32,6 +32,11 @@ Batch Line::takeIf(const std::function<bool(const Member&)>& late) {
   return batch;
 }
 
+std::size_t Line::size() {
+  const std::lock_guard guard(mutex_);
+  return members_.size();
+}
+
 Task<> Line::awaitCompany(std::size_t enough, Micros atMost) {
   {
     const std::lock_guard guard(mutex_);

@@ -62,6 +62,7 @@ class Line {
   /// The first in line; nullptr: nobody, and the line is closed as by take().
   const Member* front();
 
+  std::size_t size();
   /// Until `enough` members stand in line, or `atMost`.
   Task<> awaitCompany(std::size_t enough, Micros atMost);
 
