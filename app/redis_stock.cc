@@ -14,7 +14,6 @@ std::string keyOf(std::string_view event, std::string_view what) {
   return key.append("event:{").append(event).append("}:").append(what);
 }
 
-std::string ledgerKey(std::string_view event) { return keyOf(event, "ledger"); }
 std::string fenceKey(std::string_view event) { return keyOf(event, "fence"); }
 
 // KEYS[1]: ledger. ARGV[1]: the sale.
@@ -120,6 +119,13 @@ StockScript::StockScript(const std::vector<std::string_view>& pieces)
         return text;
       }()) {}
 
+std::string RedisStock::ledgerKey(std::string_view event) { return keyOf(event, "ledger"); }
+
+std::optional<int> RedisStock::countIn(const Reply& last) {
+  if (last.isNil()) return std::nullopt;
+  return parse<int>(last.text);
+}
+
 Task<> RedisStock::reset(std::string event, int seats) {
   const std::string ledger = ledgerKey(event);
   const std::string fence = fenceKey(event);
@@ -154,7 +160,7 @@ Task<std::optional<int>> RedisStock::read(std::string event, std::uint64_t fence
   if (fence == 0) {
     const Reply count = co_await redis_.command({"LINDEX", ledger, "-1"});
     if (count.isNil()) throw UnknownEvent(event);
-    co_return parse<int>(count.text);
+    co_return countIn(count);
   }
   const std::string token = std::to_string(fence);
   const std::string latest = fenceKey(event);

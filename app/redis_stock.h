@@ -56,6 +56,11 @@ class RedisStock final : public Stock {
   explicit RedisStock(Redis& redis, std::string name = "redis")
       : redis_(redis), name_(std::move(name)) {}
 
+  /// The list itself, for a lock on the same server that reads the count as it is granted.
+  static std::string ledgerKey(std::string_view event);
+  /// Of the list's last entry; nullopt: there was none.
+  static std::optional<int> countIn(const Reply& last);
+
   std::string_view name() const override { return name_; }
   Task<> reset(std::string event, int seats) override;
   Task<Tally> tally(std::string event) override;

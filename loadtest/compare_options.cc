@@ -10,7 +10,8 @@ namespace {
 
 constexpr long kSellOutSeats = 2000;
 constexpr double kMostSalesPerSecond = 200'000;  // no stack on one machine sells faster
-constexpr std::chrono::milliseconds kSellOutDeadline{60'000};
+constexpr std::chrono::milliseconds kSellOutDeadline{60'000};  // or, for a large stock,
+constexpr std::chrono::milliseconds kSellOutASeat{2};          // this much a seat
 
 int numberOf(const std::string& text, int low, int high, const std::string& what) {
   int number = 0;
@@ -31,7 +32,8 @@ long CompareOptions::seats() const {
 }
 
 std::chrono::milliseconds CompareOptions::runTime() const {
-  return sellOut ? kSellOutDeadline : std::chrono::milliseconds(static_cast<long>(duration * 1000));
+  if (sellOut) return std::max(kSellOutDeadline, kSellOutASeat * seats());
+  return std::chrono::milliseconds(static_cast<long>(duration * 1000));
 }
 
 std::vector<Point> CompareOptions::points(int instancesNow) const {

@@ -19,6 +19,7 @@ constexpr milliseconds kResetPatience{
     6000};  // the service's clients need about 2 s to find a restarted backend again
 constexpr milliseconds kSecondLook{1500};  // before a surprising audit is believed
 constexpr milliseconds kSellOutTick{20};   // a small stock is gone in tenths of a second
+constexpr milliseconds kBetweenAudits{1000};  // while seats are left: an audit reads the whole ledger
 constexpr milliseconds kStalled{10'000};
 constexpr milliseconds kAfterLastSeat{
     300};  // buyers go on knocking on the closed door, to see whether it holds
@@ -102,17 +103,23 @@ ClientCount Measurer::buy(Run& run, milliseconds duration) const {
   if (order.collectSeats) order.tick = kSellOutTick;
 
   const bool counted = run.strategy != kPing && live_;
-  double soldBefore = counted ? soldIn(service_.metrics(run.point.instances), run.strategy) : 0;
+  const auto sold = [&] { return soldIn(service_.metrics(run.point.instances), run.strategy); };
+  double soldBefore = counted || order.collectSeats ? sold() : 0;
+  const double soldAtTheStart = soldBefore;
   milliseconds before{0};
   return runWrk(order, [&](milliseconds elapsed) {
     if (interrupted()) return true;
     if (counted && elapsed - before >= milliseconds{450}) {
-      const double sold = soldIn(service_.metrics(run.point.instances), run.strategy);
-      live_((sold - soldBefore) / std::chrono::duration<double>(elapsed - before).count());
-      soldBefore = sold;
+      const double soldNow = sold();
+      live_((soldNow - soldBefore) / std::chrono::duration<double>(elapsed - before).count());
+      soldBefore = soldNow;
       before = elapsed;
     }
-    return order.collectSeats && saleIsOver(run, elapsed);
+    if (!order.collectSeats) return false;
+    // The instances' own count says cheaply that the last seat may be gone; only the ledger says that it is.
+    const bool look = run.secondsToEmpty > 0 || elapsed >= run.nextAudit ||
+                      sold() - soldAtTheStart >= static_cast<double>(options_.seats());
+    return look && saleIsOver(run, elapsed);
   });
 }
 
@@ -120,6 +127,7 @@ ClientCount Measurer::buy(Run& run, milliseconds duration) const {
 // nothing will be. Notes when the last seat went, to about a tick.
 bool Measurer::saleIsOver(Run& run, milliseconds elapsed) const {
   if (run.secondsToEmpty > 0) return elapsed >= run.lastSaleAt + kAfterLastSeat;
+  run.nextAudit = elapsed + kBetweenAudits;
   try {
     const Audit audit = service_.audit(run.event);
     if (audit.sold > run.soldSoFar) run.lastSaleAt = elapsed;

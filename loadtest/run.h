@@ -79,6 +79,7 @@ struct Run {
   double secondsToEmpty = 0;  // sell-out mode: when the last seat went
   long soldSoFar = 0;         // as the ledger was last seen during a sell-out
   std::chrono::milliseconds lastSaleAt{0};
+  std::chrono::milliseconds nextAudit{0};
   bool stalled = false;  // a sell-out in which nothing was sold any more
 
   double salesPerSecond() const;

@@ -14,7 +14,9 @@ Task<Sale> sellUnguarded(const Backends& backends, Stock& stock, StrategyMetrics
   const std::uint64_t granted = lease ? lease->fence() : 0;
   const std::uint64_t fence = request.lab.fencing() ? granted : 0;
 
-  const std::optional<int> remaining = co_await stock.read(request.event, fence);
+  std::optional<int> remaining;
+  if (lease) remaining = lease->count();
+  if (!remaining) remaining = co_await stock.read(request.event, fence);
   if (!remaining) {
     metrics.fenceRefused.add();
     co_return Sale::busy();
@@ -52,6 +54,8 @@ LockRequest GuardedSale::lockRequest(const SaleRequest& request) const {
   lock.wait = request.wait;
   lock.deadline = request.deadline;
   lock.lab = request.lab;
+  if (request.stock == StockKind::redis && request.lab.closed())
+    lock.ledger = RedisStock::ledgerKey(request.event);
   return lock;
 }
 

@@ -24,6 +24,9 @@ struct LockRequest {
   bool reentry = false;  // this owner holds the lock already and asks again
   Turn* turn = nullptr;  // our place among this process's waiters, while waiting
   int refusals = 0;      // so far
+  /// The ledger on this Redis server that the lock guards, where there is one and nothing may come between
+  /// grant and read: a driver may bring its count along with the grant. Empty: it may not.
+  std::string ledger;
   /// A driver's note from a refused attempt to the wait after it: the holder's lease ends by then.
   mutable std::optional<Millis> endsWithin;
 };
@@ -33,6 +36,7 @@ struct Grant {
   std::uint64_t fence = 0;  // 0: this lock has none
   Millis validFor{0};       // from the moment before the attempt was sent; 0: no end
   std::string releaseId{};  // of this grant's release, where the backend recognises a repeated one
+  std::optional<int> count{};  // of LockRequest::ledger, as it was when the lock was granted
 };
 
 class LockDriver {

@@ -6,8 +6,8 @@
 // Of this process's requests one contends (locks/turns.h). While another one of this process holds
 // the lock the contender does not ask at all; the release wakes it, and its attempt travels right
 // behind the release on the same connection. Such a release is not announced: whoever heard of it
-// would come too late. So a sale costs four round trips, and once in a while, when the lock leaves
-// the instance, a lost race more.
+// would come too late. The count comes along with the grant, as it was in that moment. So a sale costs
+// three round trips, and once in a while, when the lock leaves the instance, a lost race more.
 #include "locks/guarded_sale.h"
 #include "locks/local_holders.h"
 #include "locks/redisson_lock.h"
@@ -17,15 +17,15 @@
 namespace turnstile::strategies {
 namespace {
 
-// KEYS[1]: the lock. ARGV: lease in ms, owner. Reply: nil when granted, else the lock's remaining
-// life in ms (-1: it has no end).
+// KEYS: the lock, and a ledger if its count is wanted. ARGV: lease in ms, owner. Reply: nil when granted, or a list
+// of the count; else the lock's remaining life in ms (-1: it has no end).
 const Script kAcquire(R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
   return redis.call('PTTL', KEYS[1])
 end
 redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return nil)lua");
+return KEYS[2] and {redis.call('LINDEX', KEYS[2], -1)})lua");
 
 const std::string kUnlocked = "0";  // what Redisson publishes
 
@@ -44,15 +44,19 @@ class Redisson final : public RedissonLock {
       if (here_.held(request)) co_return std::nullopt;
     }
     const TimePoint sent = clock_.now();
-    const Reply reply = co_await redis_.run(kAcquire, {request.name}, {life, request.owner});
-    if (!reply.isNil()) {
+    Args keys{request.name};
+    if (!request.ledger.empty()) keys.add(request.ledger);
+    const Reply reply = co_await redis_.run(kAcquire, std::move(keys), {life, request.owner});
+    if (reply.kind == Reply::Kind::integer) {
       request.endsWithin.reset();
       if (reply.integer >= 0) request.endsWithin = Millis{reply.integer};
       co_return std::nullopt;
     }
     channels_.leave(channel, kUnlocked, request.turn->wakeup());
     here_.granted(request, sent + lease(request));
-    co_return grant(request);
+    Grant granted = grant(request);
+    if (!reply.list.empty()) granted.count = RedisStock::countIn(reply.list.front());
+    co_return granted;
   }
 
   Task<> awaitRelease(const LockRequest& request, Millis atMost) override {

@@ -124,6 +124,8 @@ Lease::~Lease() {
 
 std::uint64_t Lease::fence() const { return state_->grant.fence; }
 
+std::optional<int> Lease::count() const { return state_->grant.count; }
+
 bool Lease::lost() const {
   return state_->refused || state_->recipe.clock.now() >= state_->validUntil ||
          !state_->driver.stillHeld(*state_->request);

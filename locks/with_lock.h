@@ -34,6 +34,7 @@ class Lease {
   Lease& operator=(Lease&&) noexcept = default;  // only onto an empty one
 
   std::uint64_t fence() const;
+  std::optional<int> count() const;  // what the grant brought along
   /// A renewal was refused, the time the backend gave us is over, or the session the lock lives in:
   /// someone else may hold it.
   bool lost() const;
