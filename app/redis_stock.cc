@@ -68,9 +68,9 @@ redis.call('RPUSH', KEYS[1], ARGV[1], ARGV[2])
 if mine then redis.call('DEL', KEYS[2]) end
 return 1)lua");
 
-// KEYS: ledger, fence, counter. ARGV[1]: seats.
+// KEYS: ledger, fence. ARGV[1]: seats.
 const Script kReset(R"lua(
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+redis.call('UNLINK', KEYS[1], KEYS[2])
 return redis.call('RPUSH', KEYS[1], ARGV[1]))lua");
 
 // KEYS[1]: ledger. Reply: seats at the start, seats now, length. One step, so that a running sale cannot make
@@ -130,9 +130,8 @@ std::optional<int> RedisStock::countIn(const Reply& last) {
 Task<> RedisStock::reset(std::string event, int seats) {
   const std::string ledger = ledgerKey(event);
   const std::string fence = fenceKey(event);
-  const std::string counter = ledger + ":counter";
   const std::string count = std::to_string(seats);
-  co_await redis_.run(kReset, {ledger, fence, counter}, {count});
+  co_await redis_.run(kReset, {ledger, fence}, {count});
 }
 
 Task<Tally> RedisStock::tally(std::string event) {

@@ -49,6 +49,11 @@ class RedisDecr final : public Strategy {
     co_return Sale::soldOut();
   }
 
+  Task<> reset(std::string event) override {
+    const std::string counter = RedisStock::ledgerKey(event) + ":counter";
+    co_await backends_.redis.command({"DEL", counter});
+  }
+
  private:
   const Backends& backends_;
 };

@@ -96,7 +96,7 @@ fetch_sources() {  # fetch_sources <into>
     private_apt apt-get source --only-source trantor drogon)
 }
 
-# Several sources to a compiler run: less than half the time. Names that meet in a later version may forbid it: then one by one.
+# Several sources to a compiler run: little more than half the time. Names that meet in a later version may forbid it: then one by one.
 make_quickly() {  # make_quickly <build directory>
   ninja -C "$1" -j "$(nproc)" install && return
   cmake -S "$1/.." -B "$1" -DCMAKE_UNITY_BUILD=OFF && ninja -C "$1" -j "$(nproc)" install
