@@ -36,10 +36,10 @@ StrategySpec redis_redlock() {
            {"node-restart", Verdict::oversold,
             "a server that comes back empty within the TTL gives its vote away a second time"}},
       .tryIt =
-          {tryit::reset(10), "scripts/stack stop redis-node-4 redis-node-5",
+          {tryit::reset(10), "scripts/stack stop redis-node-4 redis-node-5; sleep 1  # until every instance knows",
            tryit::sale(1, use) + "  # sold: three of five are a majority",
            tryit::background(1, use + "&ttl=60000&hold=20000") + "  # holds nodes 1, 2 and 3",
-           "sleep 1; scripts/stack stop redis-node-3 && rm -r .run/data/redis-node-3",
+           "sleep 1; scripts/stack stop redis-node-3 && rm -r .run/data/redis-node-3; sleep 1",
            tryit::sale(2, use + "&wait=500") + "  # 503 busy: two are no majority",
            "scripts/stack start redis-node-3 redis-node-4 redis-node-5  # 3 has forgotten the lock",
            "sleep 3; " + tryit::sale(2, use) + "  # sold: 3, 4 and 5 are a majority as well",

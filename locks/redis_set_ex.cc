@@ -32,7 +32,7 @@ StrategySpec redis_set_ex() {
       .tryIt = {tryit::reset(10),
                 tryit::background(1, use + "&ttl=1000&hold=3000") +
                     "  # works longer than its lock lives",
-                tryit::background(2, use + "&wait=5000&hold=4000") + "  # let in after 1 s",
+                "sleep 0.3; " + tryit::background(2, use + "&wait=5000&hold=4000") + "  # let in after 1 s",
                 "sleep 3.5",
                 tryit::redis("EXISTS lock:demo") + "  # 0: the first deleted the second's lock",
                 tryit::sale(3, use + "&wait=0") + "  # sold while the second still works", "wait",

@@ -61,7 +61,7 @@ StrategySpec redis_set_ex_lua() {
       .tryIt = {tryit::reset(10),
                 tryit::background(1, use + "&ttl=1000&hold=3000") +
                     "  # works longer than its lock lives",
-                tryit::background(2, use + "&wait=5000&hold=4000") + "  # let in after 1 s",
+                "sleep 0.3; " + tryit::background(2, use + "&wait=5000&hold=4000") + "  # let in after 1 s",
                 "sleep 3.5",
                 tryit::sale(3, use + "&wait=0") + "  # 503 busy: the second's lock was left alone",
                 "wait", tryit::audit() + "  # oversold: the first two sold one seat"},
