@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/errors.h"
+#include "app/redis_format.h"
 
 namespace turnstile {
 
@@ -77,7 +78,6 @@ constexpr double kSweepEverySeconds = 0.05;
 constexpr Millis kProbeEvery{100};
 constexpr Millis kHeartbeatEvery{250};
 constexpr Millis kLateSweep{500};
-constexpr std::size_t kMostWords = 24;
 
 Reply toReply(const RedisResult& result) {
   Reply reply;
@@ -98,8 +98,7 @@ Reply toReply(const RedisResult& result) {
   return reply;
 }
 
-// Drogon only takes printf-like formats, so each number of words has its own "%b %b …"; the words
-// themselves are always arguments, never part of a format.
+// Drogon only takes printf-like formats and their arguments one by one, so each number of words has a function.
 using Execute = void (*)(drogon::nosql::RedisClient&, const Args&,
                          drogon::nosql::RedisResultCallback&&,
                          drogon::nosql::RedisExceptionCallback&&);
@@ -115,11 +114,7 @@ template <std::size_t... Place>
 void executeWords(drogon::nosql::RedisClient& client, const Args& args,
                   drogon::nosql::RedisResultCallback&& onReply,
                   drogon::nosql::RedisExceptionCallback&& onError, std::index_sequence<Place...>) {
-  static const std::string format = [] {
-    std::string text;
-    for (std::size_t word = 0; word < sizeof...(Place) / 2; ++word) text += word > 0 ? " %b" : "%b";
-    return text;
-  }();
+  static const char* const format = formatOf(sizeof...(Place) / 2);
   client.execCommandAsync(std::move(onReply), std::move(onError), format,
                           argument<Place>(args.begin())...);
 }

@@ -12,19 +12,19 @@ if holder == ARGV[1] then
   return tonumber(redis.call('GET', KEYS[2]))
 end
 if not holder then
-  redis.call('LREM', KEYS[3], 1, ARGV[1])
+  redis.call('LREM', KEYS[3], '1', ARGV[1])
   redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
   return redis.call('INCR', KEYS[2])
 end
 if not redis.call('LPOS', KEYS[3], ARGV[1]) then redis.call('RPUSH', KEYS[3], ARGV[1]) end
-redis.call('PEXPIRE', KEYS[3], 60000)
+redis.call('PEXPIRE', KEYS[3], '60000')
 return 0)lua");
 
 // KEYS: as above. ARGV: the owner who believes it is theirs, the channels' prefix, ms to fetch it. Who has no lock
 // to give back leaves the queue.
 const Script kHandOver(R"lua(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
-  redis.call('LREM', KEYS[3], 1, ARGV[1])
+  redis.call('LREM', KEYS[3], '1', ARGV[1])
   return 0
 end
 local heir = redis.call('LPOP', KEYS[3])

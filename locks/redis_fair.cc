@@ -28,7 +28,7 @@ local function removeDead(queue, seen)
   end
 end
 local function tellFirst(queue, channel)
-  local first = redis.call('LINDEX', queue, 0)
+  local first = redis.call('LINDEX', queue, '0')
   if first then redis.call('PUBLISH', channel .. ':' .. string.match(first, '^[^:]*'), first) end
 end
 )lua";
@@ -39,13 +39,13 @@ end
 const Script kAcquire(std::string(kQueue) + R"lua(
 removeDead(KEYS[2], KEYS[3])
 local free = redis.call('EXISTS', KEYS[1]) == 0
-local first = redis.call('LINDEX', KEYS[2], 0)
+local first = redis.call('LINDEX', KEYS[2], '0')
 if (free and (not first or first == ARGV[2])) or redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then
   if first == ARGV[2] then
     redis.call('LPOP', KEYS[2])
     redis.call('ZREM', KEYS[3], ARGV[2])
   end
-  redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
+  redis.call('HINCRBY', KEYS[1], ARGV[2], '1')
   redis.call('PEXPIRE', KEYS[1], ARGV[1])
   return nil
 end

@@ -23,9 +23,9 @@ const Script kAcquire(R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
   return redis.call('PTTL', KEYS[1])
 end
-redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
+redis.call('HINCRBY', KEYS[1], ARGV[2], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return KEYS[2] and {redis.call('LINDEX', KEYS[2], -1)})lua");
+return KEYS[2] and {redis.call('LINDEX', KEYS[2], '-1')})lua");
 
 const std::string kUnlocked = "0";  // what Redisson publishes
 

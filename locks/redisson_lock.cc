@@ -17,7 +17,7 @@ if KEYS[4] ~= KEYS[3] then redis.call('DEL', KEYS[4]) end
 local result = redis.call('GET', KEYS[3])
 if result then return tonumber(result) end
 if redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return nil end
-if redis.call('HINCRBY', KEYS[1], ARGV[3], -1) > 0 then
+if redis.call('HINCRBY', KEYS[1], ARGV[3], '-1') > 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   redis.call('SET', KEYS[3], 0, 'PX', ARGV[4])
   return 0

@@ -1,0 +1,74 @@
+#include "app/redis_format.h"
+
+#include <dlfcn.h>
+#include <hiredis/hiredis.h>
+
+#include <array>
+#include <charconv>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace turnstile {
+namespace {
+
+constexpr std::string_view kWord = "%b ";
+constexpr std::size_t kLongestHead = sizeof("$18446744073709551615\r\n");
+constexpr std::string_view kEnd = "\r\n";
+
+const std::array<std::string, kMostWords + 1> kFormats = [] {
+  std::array<std::string, kMostWords + 1> formats;
+  for (std::size_t words = 1; words <= kMostWords; ++words)
+    formats[words] = formats[words - 1] + (words > 1 ? " %b" : "%b");
+  return formats;
+}();
+
+// 0: not one of ours.
+std::size_t wordsIn(const char* format) {
+  const std::size_t words = (std::strlen(format) + 1) / kWord.size();
+  return words <= kMostWords && kFormats[words] == format ? words : 0;
+}
+
+char* putHead(char* at, char kind, std::size_t number) {
+  *at++ = kind;
+  at = std::to_chars(at, at + kLongestHead, number).ptr;
+  return static_cast<char*>(std::memcpy(at, kEnd.data(), kEnd.size())) + kEnd.size();
+}
+
+char* putWord(char* at, std::string_view word) {
+  at = putHead(at, '$', word.size());
+  std::memcpy(at, word.data(), word.size());
+  at += word.size();
+  return static_cast<char*>(std::memcpy(at, kEnd.data(), kEnd.size())) + kEnd.size();
+}
+
+}  // namespace
+
+const char* formatOf(std::size_t words) { return kFormats.at(words).c_str(); }
+
+}  // namespace turnstile
+
+extern "C" int redisvFormatCommand(char** target, const char* format, va_list arguments) {
+  using namespace turnstile;
+  const std::size_t count = wordsIn(format);
+  if (count == 0) {
+    static const auto hiredis =
+        reinterpret_cast<decltype(&redisvFormatCommand)>(dlsym(RTLD_NEXT, "redisvFormatCommand"));
+    return hiredis ? hiredis(target, format, arguments) : -1;
+  }
+  std::array<std::string_view, kMostWords> words;
+  std::size_t most = kLongestHead;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const start = va_arg(arguments, const char*);
+    words[i] = {start, va_arg(arguments, std::size_t)};
+    most += kLongestHead + words[i].size() + kEnd.size();
+  }
+  char* const command = static_cast<char*>(std::malloc(most));  // hiredis frees it
+  if (!command) return -1;
+  char* at = putHead(command, '*', count);
+  for (std::size_t i = 0; i < count; ++i) at = putWord(at, words[i]);
+  *target = command;
+  return static_cast<int>(at - command);
+}
