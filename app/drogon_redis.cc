@@ -15,23 +15,22 @@ using drogon::nosql::RedisException;
 using drogon::nosql::RedisResult;
 using drogon::nosql::RedisResultType;
 
-// Counted by hand, and only ever on its own loop: as a shared_ptr it would cost every callback an
-// allocation and a dozen atomic steps a command.
+// What Drogon and the queue of deadlines know of an exchange, which is gone as soon as its waiter goes on. Counted by
+// hand, and only ever on its own loop: as a shared_ptr it would cost every callback an allocation and a dozen
+// atomic steps a command.
 struct DrogonRedis::Call {
-  enum class State : std::uint8_t { pending, answered, refused, broken, expired };
-  explicit Call(PerLoop& perLoop) : loop(perLoop) {}
-  Call* hold() { return ++holders, this; }
+  Call(PerLoop& perLoop, Exchange& awaited, TimePoint until)
+      : loop(perLoop), exchange(&awaited), deadline(until) {}
+  bool pending() const { return exchange != nullptr; }
+  Exchange* finish() { return std::exchange(exchange, nullptr); }
   void drop() {
     if (--holders == 0) delete this;
   }
 
   PerLoop& loop;
-  std::coroutine_handle<> waiter;
+  Exchange* exchange;
   TimePoint deadline;
-  State state = State::pending;
-  Reply reply;
-  std::string error;
-  int holders = 0;  // whoever awaits it, the queue of deadlines, Drogon
+  int holders = 2;
 };
 
 struct DrogonRedis::PerLoop {
@@ -43,33 +42,10 @@ struct DrogonRedis::PerLoop {
   TimePoint lastSweep;
 };
 
-// A constructor, not an aggregate: GCC 12 destroys the members of an aggregate awaiter twice.
-struct DrogonRedis::Exchange {
-  Exchange(DrogonRedis& redis, PerLoop& loop, const Args& words)
-      : self(redis), args(words), call((new Call(loop))->hold()) {}
-  ~Exchange() { call->drop(); }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  DrogonRedis& self;
-  const Args& args;
-  Call* const call;
-
-  bool await_ready() const { return false; }
-  void await_suspend(std::coroutine_handle<> handle) {
-    call->waiter = handle;
-    self.send(args, *call);
-  }
-  Reply await_resume() const {
-    const std::string& name = self.options_.name;
-    switch (call->state) {
-      case Call::State::answered: return std::move(call->reply);
-      case Call::State::refused: throw RedisError(call->error);
-      case Call::State::broken: throw BackendTimeout(name, "connection broke before the reply");
-      default:
-        throw BackendTimeout(name, "no reply within " +
-                                       std::to_string(self.options_.timeout.count()) + " ms");
-    }
-  }
+// Goes out whether the server is up or not: it is how we know.
+struct DrogonRedis::Ping : Exchange {
+  explicit Ping(DrogonRedis& redis) : Exchange(redis, {"PING"}) {}
+  static bool await_ready() { return false; }
 };
 
 namespace {
@@ -105,7 +81,7 @@ using Execute = void (*)(drogon::nosql::RedisClient&, const Args&,
 
 // Of "%b %b …" each word is two arguments: even places are where it starts, odd ones how long it is.
 template <std::size_t Place>
-auto argument(std::vector<std::string_view>::const_iterator words) {
+auto argument(const Args& words) {
   if constexpr (Place % 2 == 0) return words[Place / 2].data();
   else return words[Place / 2].size();
 }
@@ -116,7 +92,7 @@ void executeWords(drogon::nosql::RedisClient& client, const Args& args,
                   drogon::nosql::RedisExceptionCallback&& onError, std::index_sequence<Place...>) {
   static const char* const format = formatOf(sizeof...(Place) / 2);
   client.execCommandAsync(std::move(onReply), std::move(onError), format,
-                          argument<Place>(args.begin())...);
+                          argument<Place>(args)...);
 }
 
 template <std::size_t N>
@@ -128,8 +104,8 @@ void execute(drogon::nosql::RedisClient& client, const Args& args,
 }
 
 constexpr auto kExecuteByWords = []<std::size_t... N>(std::index_sequence<N...>) {
-  return std::array<Execute, kMostWords>{&execute<N + 1>...};
-}(std::make_index_sequence<kMostWords>{});
+  return std::array<Execute, Args::kMost>{&execute<N + 1>...};
+}(std::make_index_sequence<Args::kMost>{});
 
 }  // namespace
 
@@ -156,66 +132,37 @@ bool DrogonRedis::up() const {
   return loop && loop->up;
 }
 
-DrogonRedis::PerLoop& DrogonRedis::readyFor(const Args& args) {
-  if (args.size() == 0 || args.size() > kMostWords)
-    throw std::logic_error("a Redis command has 1 to " + std::to_string(kMostWords) + " words");
+void DrogonRedis::ensureUp() const {
+  if (!loops_.getThreadData()->up) throw BackendDown(options_.name, "not connected");
+}
+
+void DrogonRedis::send(Exchange& exchange) {
   PerLoop& loop = *loops_.getThreadData();
-  if (!loop.up) throw BackendDown(options_.name, "not connected");
-  return loop;
-}
-
-Task<Reply> DrogonRedis::command(Args args) {
-  co_return co_await Exchange(*this, readyFor(args), args);
-}
-
-Task<Reply> DrogonRedis::run(const Script& script, Args keys, Args args) {
-  const std::string count = std::to_string(keys.size());
-  Args words{"EVALSHA", script.sha(), count};
-  words.addAll(keys);
-  words.addAll(args);
-  try {
-    co_return co_await Exchange(*this, readyFor(words), words);
-  } catch (const RedisError& error) {
-    if (!std::string_view(error.what()).starts_with("NOSCRIPT")) throw;
-  }
-  Args whole{"EVAL", script.source(), count};  // also teaches the server, until it restarts
-  whole.addAll(keys);
-  whole.addAll(args);
-  co_return co_await Exchange(*this, readyFor(whole), whole);
-}
-
-void DrogonRedis::send(const Args& args, Call& call) {
-  PerLoop& loop = call.loop;
-  call.deadline = clock_.now() + options_.timeout;
-  while (!loop.inFlight.empty() && loop.inFlight.front()->state != Call::State::pending) {
+  while (!loop.inFlight.empty() && !loop.inFlight.front()->pending()) {
     loop.inFlight.front()->drop();
     loop.inFlight.pop_front();
   }
-  loop.inFlight.push_back(call.hold());
-  call.hold();  // for Drogon, which calls exactly one of the two, once
-  // What a callback captures fits into std::function itself.
-  kExecuteByWords[args.size() - 1](
-      *loop.client, args, [c = &call](const RedisResult& result) { answered(*c, result); },
-      [this, c = &call](const RedisException& error) { failed(*c, error); });
+  auto* const call = new Call(loop, exchange, clock_.now() + options_.timeout);
+  loop.inFlight.push_back(call);
+  // Drogon calls exactly one of the two, once. What they capture fits into std::function itself.
+  kExecuteByWords[exchange.words().size() - 1](
+      *loop.client, exchange.words(), [call](const RedisResult& result) { answered(*call, result); },
+      [this, call](const RedisException& error) { failed(*call, error); });
 }
 
 void DrogonRedis::answered(Call& call, const RedisResult& result) {
-  if (call.state == Call::State::pending) {  // else too late
-    call.state = Call::State::answered;
-    call.reply = toReply(result);
-    call.waiter.resume();
-  }
+  if (call.pending()) call.finish()->answered(toReply(result));  // else too late
   call.drop();
 }
 
 void DrogonRedis::failed(Call& call, const RedisException& error) {
   const bool broken = error.code() != RedisErrorCode::kRedisError;
   if (broken) connectionBroke(call.loop);
-  if (call.state == Call::State::pending) {
-    call.state = broken ? Call::State::broken : Call::State::refused;
-    call.error = error.what();
-    call.waiter.resume();
-  }
+  if (call.pending() && broken)
+    call.finish()->failed(std::make_exception_ptr(
+        BackendTimeout(options_.name, "connection broke before the reply")));
+  else if (call.pending())
+    call.finish()->refused(error.what());
   call.drop();
 }
 
@@ -225,26 +172,25 @@ void DrogonRedis::sweep(PerLoop& loop) {
   if (now - std::exchange(loop.lastSweep, now) > kLateSweep) return;
   while (!loop.inFlight.empty()) {
     Call* const call = loop.inFlight.front();
-    if (call->state == Call::State::pending && call->deadline > now) return;
+    if (call->pending() && call->deadline > now) return;
     loop.inFlight.pop_front();
-    if (call->state == Call::State::pending) {
-      call->state = Call::State::expired;
+    if (call->pending()) {
       connectionBroke(loop);  // as far as we can tell: until a PING is answered, nobody else waits for it
-      call->waiter.resume();
+      call->finish()->failed(std::make_exception_ptr(BackendTimeout(
+          options_.name, "no reply within " + std::to_string(options_.timeout.count()) + " ms")));
     }
     call->drop();
   }
   if (loop.up && now >= loop.nextHeartbeat) {
     // Drogon does not say that an idle connection was lost, and would queue the next command for ever.
     loop.nextHeartbeat = now + kHeartbeatEvery;
-    drogon::async_run([this, &loop]() -> Task<> { co_await heartbeat(loop); });
+    drogon::async_run([this]() -> Task<> { co_await heartbeat(); });
   }
 }
 
-Task<> DrogonRedis::heartbeat(PerLoop& loop) {
-  const Args ping{"PING"};
+Task<> DrogonRedis::heartbeat() {
   try {
-    co_await Exchange(*this, loop, ping);
+    co_await Ping(*this);
   } catch (const std::exception&) {
     // noted where it was found
   }
@@ -258,10 +204,9 @@ void DrogonRedis::connectionBroke(PerLoop& loop) {
 
 // Drogon reconnects by itself every two seconds and says nothing; a PING that is answered tells.
 Task<> DrogonRedis::probe(PerLoop& loop) {
-  const Args ping{"PING"};
   while (!loop.up) {
     try {
-      co_await Exchange(*this, loop, ping);
+      co_await Ping(*this);
       loop.up = true;
     } catch (const std::exception&) {
       // still away

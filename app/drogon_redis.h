@@ -30,8 +30,6 @@ class DrogonRedis final : public Redis {
   /// On every I/O loop, once the loops run.
   void start();
 
-  Task<Reply> command(Args args) override;
-  Task<Reply> run(const Script& script, Args keys, Args args) override;
   const std::string& name() const override { return options_.name; }
 
   /// As seen from the calling loop.
@@ -39,15 +37,15 @@ class DrogonRedis final : public Redis {
 
  private:
   struct Call;
-  struct Exchange;
   struct PerLoop;
-  PerLoop& readyFor(const Args& args);  // throws BackendDown while the server is away
-  void send(const Args& args, Call& call);
+  struct Ping;
+  void ensureUp() const override;
+  void send(Exchange& exchange) override;
   static void answered(Call& call, const drogon::nosql::RedisResult& result);
   void failed(Call& call, const drogon::nosql::RedisException& error);
   void connectionBroke(PerLoop& loop);
   void sweep(PerLoop& loop);
-  Task<> heartbeat(PerLoop& loop);
+  Task<> heartbeat();
   Task<> probe(PerLoop& loop);
 
   Options options_;

@@ -8,8 +8,11 @@
 
 #include <drogon/utils/coroutine.h>
 
+#include <array>
 #include <concepts>
+#include <coroutine>
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -52,28 +55,77 @@ class Script {
 };
 
 /// Words of a command, written `{"SET", key, value}`. A class of its own rather than a vector because GCC 12
-/// cannot keep an initializer_list in a coroutine frame. The words are views: the caller's strings
-/// must live until the reply is there, as those of a caller that awaits in the same expression do.
+/// cannot keep an initializer_list in a coroutine frame, and because it needs no allocation. The words
+/// are views: the caller's strings must live until the reply is there, as those of a caller that awaits
+/// in the same expression do.
 class Args {
  public:
+  static constexpr std::size_t kMost = 16;
+
   Args() = default;
   template <class... Word>
     requires(sizeof...(Word) > 0 && (std::convertible_to<const Word&, std::string_view> && ...))
   Args(const Word&... words) {  // NOLINT(google-explicit-constructor): `{...}` is the point
-    words_.reserve(sizeof...(words) + kSpare);
-    (words_.emplace_back(words), ...);
+    static_assert(sizeof...(Word) <= kMost);
+    (add(words), ...);
   }
-  void add(std::string_view word) { words_.push_back(word); }
+  Args(const Args& other) { addAll(other); }
+  Args& operator=(const Args&) = delete;
+
+  void add(std::string_view word) {
+    if (size_ == kMost) throw std::length_error("a Redis command has at most 16 words");
+    words_[size_++] = {word.data(), word.size()};
+  }
   void addAll(const Args& more) {
-    words_.insert(words_.end(), more.words_.begin(), more.words_.end());
+    for (std::size_t i = 0; i < more.size(); ++i) add(more[i]);
   }
-  std::size_t size() const { return words_.size(); }
-  auto begin() const { return words_.begin(); }
-  auto end() const { return words_.end(); }
+  void set(std::size_t place, std::string_view word) { words_[place] = {word.data(), word.size()}; }
+  std::size_t size() const { return size_; }
+  std::string_view operator[](std::size_t place) const {
+    return {words_[place].start, words_[place].length};
+  }
 
  private:
-  static constexpr std::size_t kSpare = 4;
-  std::vector<std::string_view> words_;
+  struct Word {  // a string_view would be zeroed, all sixteen of them
+    const char* start;
+    std::size_t length;
+  };
+  std::size_t size_ = 0;
+  std::array<Word, kMost> words_;
+};
+
+class Redis;
+
+/// One command and its reply: await it in the expression that made it. An awaiter and not a coroutine:
+/// it is on the way of every sale.
+class Exchange {
+ public:
+  Exchange(Redis& redis, const Args& words) : redis_(redis), words_(words) {}
+  Exchange(Redis& redis, const Script& script, const Args& keys, const Args& args);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  bool await_ready() const;  // throws BackendDown
+  void await_suspend(std::coroutine_handle<> waiter);
+  Reply await_resume() {
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(reply_);
+  }
+
+  // For the port: one of these, once, when it has been sent. The exchange may be gone afterwards.
+  const Args& words() const { return words_; }
+  void answered(Reply reply);
+  void refused(const std::string& error);  // by Redis itself
+  void failed(std::exception_ptr failure);
+
+ private:
+  Redis& redis_;
+  const Script* script_ = nullptr;  // until it was sent whole
+  std::array<char, 2> keys_{};      // how many, as text
+  Args words_;
+  std::coroutine_handle<> waiter_;
+  Reply reply_;
+  std::exception_ptr failure_;
 };
 
 class Redis {
@@ -81,13 +133,22 @@ class Redis {
   virtual ~Redis() = default;
 
   /// One command, one reply.
-  virtual Task<Reply> command(Args args) = 0;
+  Exchange command(const Args& words) { return {*this, words}; }
 
   /// EVALSHA, and EVAL when the server does not know the script yet.
-  virtual Task<Reply> run(const Script& script, Args keys, Args args) = 0;
+  Exchange run(const Script& script, const Args& keys, const Args& args) {
+    return {*this, script, keys, args};
+  }
 
   /// "redis-main", "redis-node-3": what errors call it.
   virtual const std::string& name() const = 0;
+
+ private:
+  friend class Exchange;
+  /// Throws BackendDown while the server is known to be away.
+  virtual void ensureUp() const = 0;
+  /// Tells the exchange how it ended: later, not from within.
+  virtual void send(Exchange& exchange) = 0;
 };
 
 }  // namespace turnstile

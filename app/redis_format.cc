@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/redis.h"
+
 namespace turnstile {
 namespace {
 
@@ -18,9 +20,9 @@ constexpr std::string_view kWord = "%b ";
 constexpr std::size_t kLongestHead = sizeof("$18446744073709551615\r\n");
 constexpr std::string_view kEnd = "\r\n";
 
-const std::array<std::string, kMostWords + 1> kFormats = [] {
-  std::array<std::string, kMostWords + 1> formats;
-  for (std::size_t words = 1; words <= kMostWords; ++words)
+const std::array<std::string, Args::kMost + 1> kFormats = [] {
+  std::array<std::string, Args::kMost + 1> formats;
+  for (std::size_t words = 1; words <= Args::kMost; ++words)
     formats[words] = formats[words - 1] + (words > 1 ? " %b" : "%b");
   return formats;
 }();
@@ -28,7 +30,7 @@ const std::array<std::string, kMostWords + 1> kFormats = [] {
 // 0: not one of ours.
 std::size_t wordsIn(const char* format) {
   const std::size_t words = (std::strlen(format) + 1) / kWord.size();
-  return words <= kMostWords && kFormats[words] == format ? words : 0;
+  return words <= Args::kMost && kFormats[words] == format ? words : 0;
 }
 
 char* putHead(char* at, char kind, std::size_t number) {
@@ -58,7 +60,7 @@ extern "C" int redisvFormatCommand(char** target, const char* format, va_list ar
         reinterpret_cast<decltype(&redisvFormatCommand)>(dlsym(RTLD_NEXT, "redisvFormatCommand"));
     return hiredis ? hiredis(target, format, arguments) : -1;
   }
-  std::array<std::string_view, kMostWords> words;
+  std::array<std::string_view, Args::kMost> words;
   std::size_t most = kLongestHead;
   for (std::size_t i = 0; i < count; ++i) {
     const char* const start = va_arg(arguments, const char*);

@@ -9,9 +9,7 @@
 
 namespace turnstile {
 
-constexpr std::size_t kMostWords = 24;
-
-/// "%b %b …" for 1 to kMostWords words. Each is then two arguments, where it starts and how long it is: what a caller sent is
+/// "%b %b …" for 1 to Args::kMost words. Each is then two arguments, where it starts and how long it is: what a caller sent is
 /// never part of a format.
 const char* formatOf(std::size_t words);
 

@@ -78,6 +78,12 @@ return redis.call('RPUSH', KEYS[1], ARGV[1]))lua");
 const Script kCount(R"lua(
 return {redis.call('LINDEX', KEYS[1], '0'), redis.call('LINDEX', KEYS[1], '-1'), redis.call('LLEN', KEYS[1])})lua");
 
+Args behind(std::string_view first, const Args& others) {
+  Args all{first};
+  all.addAll(others);
+  return all;
+}
+
 template <class Int>
 Int parse(std::string_view text) {
   Int value = 0;
@@ -120,6 +126,21 @@ StockScript::StockScript(const std::vector<std::string_view>& pieces)
         for (const std::string_view piece : pieces) text.append(piece).append("\n");
         return text;
       }()) {}
+
+StockExchange::StockExchange(Redis& redis, const StockScript& script, std::string_view event,
+                             const LedgerEntry& entry, const Args& args)
+    : event_(event),
+      ledger_(RedisStock::ledgerKey(event)),
+      line_(entry.text()),
+      exchange_(redis, script.script(), ledger_, behind(line_, args)) {}
+
+Reply StockExchange::await_resume() try {
+  return exchange_.await_resume();
+} catch (const RedisError& error) {
+  if (std::string_view(error.what()).find("UNKNOWNEVENT") != std::string_view::npos)
+    throw UnknownEvent(std::string(event_));
+  throw;
+}
 
 std::string RedisStock::ledgerKey(std::string_view event) { return keyOf(event, "ledger"); }
 
@@ -222,21 +243,6 @@ Task<bool> RedisStock::writeMany(std::string event, int remaining, LedgerEntry e
   const std::string fence = std::to_string(entry.fence);
   const Reply reply = co_await redis_.run(kWriteMany, {ledger, latest}, {line, after, fence});
   co_return reply.integer == 1;
-}
-
-Task<Reply> RedisStock::run(const StockScript& script, std::string_view event, LedgerEntry entry,
-                            Args args) {
-  const std::string ledger = ledgerKey(event);
-  const std::string line = entry.text();
-  Args all{line};
-  all.addAll(args);
-  try {
-    co_return co_await redis_.run(script.script(), {ledger}, std::move(all));
-  } catch (const RedisError& error) {
-    if (std::string_view(error.what()).find("UNKNOWNEVENT") != std::string_view::npos)
-      throw UnknownEvent(std::string(event));
-    throw;
-  }
 }
 
 }  // namespace turnstile

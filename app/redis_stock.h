@@ -38,6 +38,23 @@ class StockScript {
   Script script_;
 };
 
+/// A StockScript and its reply, awaited like an Exchange. Keeps what it sends, but for `event` and `args`.
+class StockExchange {
+ public:
+  StockExchange(Redis& redis, const StockScript& script, std::string_view event,
+                const LedgerEntry& entry, const Args& args);
+
+  bool await_ready() const { return exchange_.await_ready(); }
+  void await_suspend(std::coroutine_handle<> waiter) { exchange_.await_suspend(waiter); }
+  Reply await_resume();
+
+ private:
+  std::string_view event_;
+  std::string ledger_;
+  std::string line_;
+  Exchange exchange_;
+};
+
 /// The buyers of one batch, who share one line of the ledger: "+count|…|name,name,…". Names contain
 /// no comma (controllers check them).
 class Buyers {
@@ -83,8 +100,10 @@ class RedisStock final : public Stock {
   Task<bool> writeMany(std::string event, int remaining, LedgerEntry entry, Buyers buyers);
 
   /// One round trip, ledger included. Throws UnknownEvent when the script found no stock.
-  Task<Reply> run(const StockScript& script, std::string_view event, LedgerEntry entry,
-                  Args args = {});
+  StockExchange run(const StockScript& script, std::string_view event, const LedgerEntry& entry,
+                    const Args& args = {}) {
+    return {redis_, script, event, entry, args};
+  }
 
  private:
   Redis& redis_;

@@ -11,7 +11,9 @@ std::optional<StockKind> parseStockKind(std::string_view text) {
 }
 
 std::string LedgerEntry::text() const {
-  std::string line = std::to_string(fence);
+  std::string line;
+  line.reserve(24 + strategy.size() + instance.size() + user.size());
+  line.append(std::to_string(fence));
   for (const std::string_view part : {strategy, instance, user}) line.append("|").append(part);
   return line;
 }

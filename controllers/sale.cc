@@ -12,16 +12,29 @@ namespace {
 
 using drogon::HttpRequestPtr;
 using drogon::HttpResponsePtr;
+using Answer = std::function<void(const HttpResponsePtr&)>;
 
 constexpr std::int64_t kLongestLabTime = 120'000;
 
 struct Asked {
-  std::string strategy;
+  const Service::Entry* strategy = nullptr;
   std::optional<StockKind> stock;
   bool lab = false;  // any lab parameter was given
   Lab::Plan plan;
   SaleRequest sale;
 };
+
+/// Not the request is wrong, but the time or the caller.
+struct Refused : std::runtime_error {
+  Refused(drogon::HttpStatusCode code, const std::string& why) : std::runtime_error(why), status(code) {}
+  drogon::HttpStatusCode status;
+};
+
+const Service::Entry* checkedStrategy(const Service& service, std::string_view value) {
+  if (const Service::Entry* entry = service.find(value)) return entry;
+  throw BadRequest("unknown strategy '" + checkedName("strategy", value) +
+                   "'; allowed: " + strategyNames());
+}
 
 StockKind checkedStock(std::string_view value) {
   if (const auto kind = parseStockKind(value)) return *kind;
@@ -43,16 +56,16 @@ bool readLabParameter(Asked& asked, std::string_view name, std::string_view valu
   return true;
 }
 
-Asked parse(std::string_view query, const Config& config) {
+Asked parse(std::string_view query, const Service& service) {
+  const Config& config = service.config();
   Asked asked;
-  asked.strategy = config.strategy;
   asked.sale.event = "demo";
   asked.sale.user = "anonymous";
   asked.sale.ttl = config.lockTtl;
   asked.sale.wait = config.lockWait;
   eachParameter(query, [&](std::string_view name, std::string_view value) {
     if (name == "event") asked.sale.event = checkedName(name, value);
-    else if (name == "strategy") asked.strategy = checkedName(name, value);
+    else if (name == "strategy") asked.strategy = checkedStrategy(service, value);
     else if (name == "user") asked.sale.user = checkedName(name, value);
     else if (name == "stock") asked.stock = checkedStock(value);
     else if (readLabParameter(asked, name, value)) asked.lab = true;
@@ -61,6 +74,7 @@ Asked parse(std::string_view query, const Config& config) {
                        "'; allowed: event, strategy, stock, user; with the admin token and the lab "
                        "open also: hold, fault, nested, ttl, wait, fencing");
   });
+  if (!asked.strategy) asked.strategy = checkedStrategy(service, config.strategy);
   return asked;
 }
 
@@ -98,44 +112,47 @@ struct InFlight {
   Service& service;
 };
 
-Task<HttpResponsePtr> sell(Service& service, Asked asked, const Service::Entry& entry) {
-  const InFlight counted(service);
-  const std::string event = asked.sale.event;
-  Sale sale;
-  try {
-    sale = co_await entry.strategy->sell(std::move(asked.sale));
-  } catch (const BackendTimeout&) {
-    sale = Sale::unknown();
-  } catch (const std::exception&) {
-    entry.metrics.failed.add();
-    throw;
+Asked checked(Service& service, const HttpRequestPtr& request) {
+  const Config& config = service.config();
+  if (service.draining)
+    throw Refused(drogon::k503ServiceUnavailable, "this instance is stopping; try again");
+  Asked asked = parse(request->query(), service);
+  if (asked.lab) {
+    if (!config.lab) throw Refused(drogon::k403Forbidden, "the lab is closed (setting lab)");
+    if (!isAdmin(request, config.adminToken))
+      throw Refused(drogon::k403Forbidden, "lab parameters need Authorization: Bearer <admin token>");
+    asked.sale.lab = Lab(std::move(asked.plan), service.clock());
   }
-  count(entry.metrics, sale.outcome);
-  co_return saleAnswer(sale, {event, entry.spec->name, service.config().instance});
+  asked.sale.stock = chooseStock(*asked.strategy->spec, asked.stock, config);
+  asked.sale.deadline = service.clock().now() + std::max(config.requestDeadline, asked.sale.wait);
+  return asked;
 }
 
-Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
+// Answers, whatever happens. Not a Task, which Drogon would wrap into another: every sale comes this way.
+drogon::AsyncTask handle(Service& service, HttpRequestPtr request, Answer answer) {
+  const InFlight counted(service);
+  HttpResponsePtr response;
   try {
-    const Config& config = service.config();
-    if (service.draining)
-      co_return errorAnswer(drogon::k503ServiceUnavailable, "this instance is stopping; try again");
-    Asked asked = parse(request->query(), config);
-    const Service::Entry* entry = service.find(asked.strategy);
-    if (!entry)
-      throw BadRequest("unknown strategy '" + asked.strategy + "'; allowed: " + strategyNames());
-    if (asked.lab) {
-      if (!config.lab || !isAdmin(request, config.adminToken))
-        co_return errorAnswer(drogon::k403Forbidden,
-                              config.lab ? "lab parameters need Authorization: Bearer <admin token>"
-                                         : "the lab is closed (setting lab)");
-      asked.sale.lab = Lab(std::move(asked.plan), service.clock());
+    Asked asked = checked(service, request);
+    const auto& [spec, strategy, metrics] = *asked.strategy;
+    const std::string event = asked.sale.event;
+    Sale sale;
+    try {
+      sale = co_await strategy->sell(std::move(asked.sale));
+    } catch (const BackendTimeout&) {
+      sale = Sale::unknown();
+    } catch (const std::exception&) {
+      metrics.failed.add();
+      throw;
     }
-    asked.sale.stock = chooseStock(*entry->spec, asked.stock, config);
-    asked.sale.deadline = service.clock().now() + std::max(config.requestDeadline, asked.sale.wait);
-    co_return co_await sell(service, std::move(asked), *entry);
+    count(metrics, sale.outcome);
+    response = saleAnswer(sale, {event, spec->name, service.config().instance});
+  } catch (const Refused& refused) {
+    response = errorAnswer(refused.status, refused.what());
   } catch (const std::exception& error) {
-    co_return errorAnswer(error);
+    response = errorAnswer(error);
   }
+  answer(response);
 }
 
 }  // namespace
@@ -143,8 +160,8 @@ Task<HttpResponsePtr> handle(Service& service, HttpRequestPtr request) {
 void routeSale(Service& service) {
   drogon::app().registerHandler(
       "/lock",
-      [&service](HttpRequestPtr request) -> Task<HttpResponsePtr> {
-        return handle(service, std::move(request));
+      [&service](const HttpRequestPtr& request, Answer&& answer) {
+        handle(service, request, std::move(answer));
       },
       {drogon::Post, drogon::Get});
 }

@@ -17,8 +17,11 @@ class SegmentedLua final : public Strategy {
   explicit SegmentedLua(const Backends& backends) : backends_(backends) {}
 
   Task<Sale> sell(SaleRequest request) override {
-    const auto sellAt = [&](std::size_t index) { return sellFrom(index, request); };
-    co_return co_await walkSegments(backends_.segmentedStock, request.event, kInARow, sellAt);
+    const std::string event = request.event;
+    return walkSegments(backends_.segmentedStock, event, kInARow,
+                        [this, request = std::move(request)](std::size_t index) {
+                          return sellFrom(index, request);
+                        });
   }
 
  private:

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/redis.h"
+
 namespace turnstile {
 namespace {
 
@@ -55,11 +57,11 @@ TEST(RedisFormat, TakesAsManyWordsAsItSays) {
   const std::string w = "word";
   const char* const d = w.data();
   const std::size_t n = w.size();
-  static_assert(kMostWords == 24);
-  EXPECT_EQ(formatted(formatOf(24), d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n,
-                      d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n),
-            byHiredis(std::vector<std::string>(24, w)));
-  EXPECT_THROW(formatOf(25), std::out_of_range);
+  static_assert(Args::kMost == 16);
+  EXPECT_EQ(formatted(formatOf(16), d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n, d, n,
+                      d, n, d, n, d, n, d, n),
+            byHiredis(std::vector<std::string>(16, w)));
+  EXPECT_THROW(formatOf(17), std::out_of_range);
 }
 
 TEST(RedisFormat, LeavesOtherFormatsToHiredis) {
