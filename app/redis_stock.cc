@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "app/cat.h"
 #include "app/errors.h"
 
 namespace turnstile {
@@ -9,9 +10,7 @@ namespace {
 
 // "event:{demo}:ledger": the braces keep an event's keys on one server of a cluster.
 std::string keyOf(std::string_view event, std::string_view what) {
-  std::string key;
-  key.reserve(sizeof("event:{}:") + event.size() + what.size());
-  return key.append("event:{").append(event).append("}:").append(what);
+  return cat("event:{", event, "}:", what);
 }
 
 std::string fenceKey(std::string_view event) { return keyOf(event, "fence"); }

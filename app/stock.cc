@@ -1,5 +1,7 @@
 #include "app/stock.h"
 
+#include "app/cat.h"
+
 namespace turnstile {
 
 std::string_view toString(StockKind kind) { return kind == StockKind::redis ? "redis" : "mysql"; }
@@ -10,12 +12,6 @@ std::optional<StockKind> parseStockKind(std::string_view text) {
   return std::nullopt;
 }
 
-std::string LedgerEntry::text() const {
-  std::string line;
-  line.reserve(24 + strategy.size() + instance.size() + user.size());
-  line.append(std::to_string(fence));
-  for (const std::string_view part : {strategy, instance, user}) line.append("|").append(part);
-  return line;
-}
+std::string LedgerEntry::text() const { return cat(fence, "|", strategy, "|", instance, "|", user); }
 
 }  // namespace turnstile

@@ -2,6 +2,7 @@
 
 #include <json/json.h>
 
+#include "app/cat.h"
 #include "app/errors.h"
 #include "app/mysql.h"
 #include "app/redis.h"
@@ -13,14 +14,18 @@ using drogon::HttpResponsePtr;
 
 namespace {
 
-std::string_view nameOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::sold: return "sold";
-    case Outcome::soldOut: return "sold_out";
-    case Outcome::busy: return "busy";
-    case Outcome::unknown: break;
-  }
-  return "unknown";
+// Written by hand: names are checked to need no escaping on their way in, and a JSON tree would cost more
+// than the rest of the answer.
+std::string bodyOf(const Sale& sale, const SaleContext& c) {
+  if (sale.outcome == Outcome::sold)
+    return cat(R"({"outcome":"sold","event":")", c.event, R"(","seat":)", sale.seat, R"(,"remaining":)",
+               sale.remaining, R"(,"strategy":")", c.strategy, R"(","instance":")", c.instance,
+               R"(","fence":)", sale.fence, "}");
+  if (sale.outcome == Outcome::soldOut)
+    return cat(R"({"outcome":"sold_out","event":")", c.event, R"(","remaining":)", sale.remaining,
+               R"(,"strategy":")", c.strategy, R"(","instance":")", c.instance, R"("})");
+  return cat(R"({"outcome":")", sale.outcome == Outcome::busy ? "busy" : "unknown", R"(","event":")", c.event,
+             R"(","strategy":")", c.strategy, R"(","instance":")", c.instance, R"("})");
 }
 
 drogon::HttpStatusCode statusOf(Outcome outcome) {
@@ -41,21 +46,8 @@ HttpResponsePtr json(drogon::HttpStatusCode status, std::string body) {
   return response;
 }
 
-// Written by hand: names are checked to need no escaping on their way in, and a JSON tree would cost more
-// than the rest of the answer.
 HttpResponsePtr saleAnswer(const Sale& sale, const SaleContext& context) {
-  std::string body;
-  body.reserve(192);
-  body.append(R"({"outcome":")").append(nameOf(sale.outcome));
-  body.append(R"(","event":")").append(context.event).append("\"");
-  if (sale.outcome == Outcome::sold) body.append(R"(,"seat":)").append(std::to_string(sale.seat));
-  if (sale.outcome == Outcome::sold || sale.outcome == Outcome::soldOut)
-    body.append(R"(,"remaining":)").append(std::to_string(sale.remaining));
-  body.append(R"(,"strategy":")").append(context.strategy);
-  body.append(R"(","instance":")").append(context.instance).append("\"");
-  if (sale.outcome == Outcome::sold) body.append(R"(,"fence":)").append(std::to_string(sale.fence));
-  body.append("}");
-  auto response = json(statusOf(sale.outcome), std::move(body));
+  auto response = json(statusOf(sale.outcome), bodyOf(sale, context));
   if (sale.outcome == Outcome::busy) response->addHeader("Retry-After", "1");
   return response;
 }

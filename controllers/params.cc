@@ -27,6 +27,7 @@ std::string quoted(std::string_view value) {
 
 void eachParameter(std::string_view query,
                    const std::function<void(std::string_view, std::string_view)>& use) {
+  const bool plain = query.find('%') == query.npos && query.find('+') == query.npos;
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
@@ -34,7 +35,7 @@ void eachParameter(std::string_view query,
     const auto equals = std::min(pair.find('='), pair.size());
     const std::string_view name = pair.substr(0, equals);
     const std::string_view value = pair.substr(std::min(pair.size(), equals + 1));
-    if (value.find_first_of("%+") == std::string_view::npos)
+    if (plain)
       use(name, value);
     else
       use(name, drogon::utils::urlDecode(value));

@@ -1,0 +1,39 @@
+// Text put together in one allocation: cat("seat ", 42, " of ", event). For where every sale comes by; std::string's own
+// append asks for room at each step.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace turnstile {
+namespace cat_detail {
+
+constexpr std::size_t kLongestNumber = 20;  // of 64 bits, with its sign
+
+inline std::size_t most(std::string_view text) { return text.size(); }
+inline std::size_t most(std::integral auto) { return kLongestNumber; }
+
+inline char* put(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+inline char* put(char* at, std::integral auto number) {
+  return std::to_chars(at, at + kLongestNumber, number).ptr;
+}
+
+}  // namespace cat_detail
+
+/// Parts are text, or whole numbers and then written in digits.
+template <class... Part>
+std::string cat(const Part&... parts) {
+  std::string all((cat_detail::most(parts) + ...), '\0');
+  char* at = all.data();
+  ((at = cat_detail::put(at, parts)), ...);
+  all.resize(static_cast<std::size_t>(at - all.data()));
+  return all;
+}
+
+}  // namespace turnstile
