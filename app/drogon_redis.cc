@@ -35,6 +35,7 @@ struct DrogonRedis::Call {
 
 struct DrogonRedis::PerLoop {
   drogon::nosql::RedisClientPtr client;
+  std::vector<Exchange*> unsent;
   std::deque<Call*> inFlight;  // one timeout for all, so also in order of deadline
   bool up = false;
   bool probing = false;
@@ -136,18 +137,30 @@ void DrogonRedis::ensureUp() const {
   if (!loops_.getThreadData()->up) throw BackendDown(options_.name, "not connected");
 }
 
+// Not at once but at the end of the event loop's round, all of them together: reading requests and writing commands
+// in turn, the processor would fetch the code of both anew for each, and nothing leaves before that anyway.
 void DrogonRedis::send(Exchange& exchange) {
   PerLoop& loop = *loops_.getThreadData();
+  loop.unsent.push_back(&exchange);
+  if (loop.unsent.size() > 1) return;
+  trantor::EventLoop::getEventLoopOfCurrentThread()->queueInLoop([this, &loop] { sendAll(loop); });
+}
+
+void DrogonRedis::sendAll(PerLoop& loop) {
   while (!loop.inFlight.empty() && !loop.inFlight.front()->pending()) {
     loop.inFlight.front()->drop();
     loop.inFlight.pop_front();
   }
-  auto* const call = new Call(loop, exchange, clock_.now() + options_.timeout);
-  loop.inFlight.push_back(call);
-  // Drogon calls exactly one of the two, once. What they capture fits into std::function itself.
-  kExecuteByWords[exchange.words().size() - 1](
-      *loop.client, exchange.words(), [call](const RedisResult& result) { answered(*call, result); },
-      [this, call](const RedisException& error) { failed(*call, error); });
+  const TimePoint deadline = clock_.now() + options_.timeout;
+  for (const auto batch = std::exchange(loop.unsent, {}); Exchange * exchange : batch) {
+    auto* const call = new Call(loop, *exchange, deadline);
+    loop.inFlight.push_back(call);
+    // Drogon calls exactly one of the two, once. What they capture fits into std::function itself.
+    const Args& words = exchange->words();
+    kExecuteByWords[words.size() - 1](
+        *loop.client, words, [call](const RedisResult& result) { answered(*call, result); },
+        [this, call](const RedisException& error) { failed(*call, error); });
+  }
 }
 
 void DrogonRedis::answered(Call& call, const RedisResult& result) {

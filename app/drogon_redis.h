@@ -41,6 +41,7 @@ class DrogonRedis final : public Redis {
   struct Ping;
   void ensureUp() const override;
   void send(Exchange& exchange) override;
+  void sendAll(PerLoop& loop);
   static void answered(Call& call, const drogon::nosql::RedisResult& result);
   void failed(Call& call, const drogon::nosql::RedisException& error);
   void connectionBroke(PerLoop& loop);
