@@ -2,9 +2,9 @@
 // append asks for room at each step.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -17,8 +17,7 @@ inline std::size_t most(std::string_view text) { return text.size(); }
 inline std::size_t most(std::integral auto) { return kLongestNumber; }
 
 inline char* put(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
+  return std::copy_n(text.data(), text.size(), at);
 }
 inline char* put(char* at, std::integral auto number) {
   return std::to_chars(at, at + kLongestNumber, number).ptr;

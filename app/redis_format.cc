@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <hiredis/hiredis.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdarg>
@@ -33,17 +34,15 @@ std::size_t wordsIn(const char* format) {
   return words <= Args::kMost && kFormats[words] == format ? words : 0;
 }
 
+char* put(char* at, std::string_view text) { return std::copy_n(text.data(), text.size(), at); }
+
 char* putHead(char* at, char kind, std::size_t number) {
   *at++ = kind;
-  at = std::to_chars(at, at + kLongestHead, number).ptr;
-  return static_cast<char*>(std::memcpy(at, kEnd.data(), kEnd.size())) + kEnd.size();
+  return put(std::to_chars(at, at + kLongestHead, number).ptr, kEnd);
 }
 
 char* putWord(char* at, std::string_view word) {
-  at = putHead(at, '$', word.size());
-  std::memcpy(at, word.data(), word.size());
-  at += word.size();
-  return static_cast<char*>(std::memcpy(at, kEnd.data(), kEnd.size())) + kEnd.size();
+  return put(put(putHead(at, '$', word.size()), word), kEnd);
 }
 
 }  // namespace
