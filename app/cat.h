@@ -9,7 +9,9 @@
 #include <string_view>
 
 namespace turnstile {
-namespace cat_detail {
+namespace text {
+
+// Each put() writes behind `at`, where the caller has made room, and returns where the next goes.
 
 constexpr std::size_t kLongestNumber = 20;  // of 64 bits, with its sign
 
@@ -23,14 +25,14 @@ inline char* put(char* at, std::integral auto number) {
   return std::to_chars(at, at + kLongestNumber, number).ptr;
 }
 
-}  // namespace cat_detail
+}  // namespace text
 
 /// Parts are text, or whole numbers and then written in digits.
 template <class... Part>
 std::string cat(const Part&... parts) {
-  std::string all((cat_detail::most(parts) + ...), '\0');
+  std::string all((text::most(parts) + ...), '\0');
   char* at = all.data();
-  ((at = cat_detail::put(at, parts)), ...);
+  ((at = text::put(at, parts)), ...);
   all.resize(static_cast<std::size_t>(at - all.data()));
   return all;
 }

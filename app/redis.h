@@ -100,7 +100,9 @@ class Redis;
 /// it is on the way of every sale.
 class Exchange {
  public:
-  Exchange(Redis& redis, const Args& words) : redis_(redis), words_(words) {}
+  Exchange(Redis& redis, const Args& words) : redis_(redis), words_(words) {
+    if (words.size() == 0) throw std::logic_error("a Redis command has at least one word");
+  }
   Exchange(Redis& redis, const Script& script, const Args& keys, const Args& args);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;

@@ -3,15 +3,14 @@
 #include <dlfcn.h>
 #include <hiredis/hiredis.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "app/cat.h"
 #include "app/redis.h"
 
 namespace turnstile {
@@ -34,15 +33,13 @@ std::size_t wordsIn(const char* format) {
   return words <= Args::kMost && kFormats[words] == format ? words : 0;
 }
 
-char* put(char* at, std::string_view text) { return std::copy_n(text.data(), text.size(), at); }
-
 char* putHead(char* at, char kind, std::size_t number) {
   *at++ = kind;
-  return put(std::to_chars(at, at + kLongestHead, number).ptr, kEnd);
+  return text::put(text::put(at, number), kEnd);
 }
 
 char* putWord(char* at, std::string_view word) {
-  return put(put(putHead(at, '$', word.size()), word), kEnd);
+  return text::put(text::put(putHead(at, '$', word.size()), word), kEnd);
 }
 
 }  // namespace

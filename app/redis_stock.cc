@@ -100,7 +100,7 @@ void addSeats(std::string_view sale, int after, std::vector<int>& seats) {
 
 }  // namespace
 
-// Numbers go to Redis as text, here and in every script: a Lua number it writes out with seventeen digits (7.0), which
+// Numbers go to Redis as text where every sale comes by: a Lua number it writes out with seventeen digits (7.0), which
 // takes 2,400 instructions and more.
 const std::string_view StockScript::kTake =
     "redis.call('RPUSH', KEYS[1], ARGV[1], string.format('%d', remaining - 1))\n";
