@@ -1,5 +1,5 @@
-// Text put together in one allocation: cat("seat ", 42, " of ", event). For where every sale comes by; std::string's own
-// append asks for room at each step.
+// Text put together in one allocation: cat("seat ", 42, " of ", event). For where every sale comes
+// by; std::string's own append asks for room at each step.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,18 @@ namespace text {
 constexpr std::size_t kLongestNumber = 20;  // of 64 bits, with its sign
 
 inline std::size_t most(std::string_view text) { return text.size(); }
+template <std::size_t Size>  // a literal: its length is known here
+constexpr std::size_t most(const char (&)[Size]) {
+  return Size - 1;
+}
 inline std::size_t most(std::integral auto) { return kLongestNumber; }
 
 inline char* put(char* at, std::string_view text) {
   return std::copy_n(text.data(), text.size(), at);
+}
+template <std::size_t Size>
+char* put(char* at, const char (&literal)[Size]) {
+  return std::copy_n(literal, Size - 1, at);
 }
 inline char* put(char* at, std::integral auto number) {
   return std::to_chars(at, at + kLongestNumber, number).ptr;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/errors.h"
-#include "app/redis_format.h"
+#include "app/hiredis.h"
 
 namespace turnstile {
 
@@ -152,6 +152,7 @@ void DrogonRedis::sendAll(PerLoop& loop) {
     loop.inFlight.pop_front();
   }
   const TimePoint deadline = clock_.now() + options_.timeout;
+  const WriteTogether together;
   for (const auto batch = std::exchange(loop.unsent, {}); Exchange * exchange : batch) {
     auto* const call = new Call(loop, *exchange, deadline);
     loop.inFlight.push_back(call);

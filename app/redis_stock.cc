@@ -115,7 +115,7 @@ if sold > 0 then
     for _ = 1, sold do comma = string.find(names, ',', comma + 1, true) end
     names = string.sub(names, 1, comma - 1)
   end
-  redis.call('RPUSH', KEYS[1], '+' .. sold .. '|' .. ARGV[1] .. names, string.format('%d', remaining - sold))
+  redis.call('RPUSH', KEYS[1], string.format('+%d|%s%s', sold, ARGV[1], names), string.format('%d', remaining - sold))
 end
 )lua";
 
