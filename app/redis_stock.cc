@@ -17,7 +17,7 @@ std::string fenceKey(std::string_view event) { return keyOf(event, "fence"); }
 
 // KEYS[1]: ledger. ARGV[1]: the sale.
 constexpr std::string_view kRead = R"lua(
-local remaining = tonumber(redis.call('LINDEX', KEYS[1], '-1')) or error({err = 'UNKNOWNEVENT'})
+local remaining = (redis.call('LINDEX', KEYS[1], '-1') or error({err = 'UNKNOWNEVENT'})) + 0
 )lua";
 
 // KEYS[1]: ledger. ARGV: the sale, new count. No check: the strategy's lock is the check.
