@@ -3,10 +3,9 @@
 // when the socket takes it.
 //
 // - Putting together is three allocations and a sprintf a word there: 11,400 instructions for the
-// five words of a sale.
-// - Being told is an epoll_ctl a command, two more and a round of the event loop a write: more
-// system calls than the
-//   rest of a sale.
+//   five words of a sale.
+// - Being told is an epoll_ctl a command, two more and a round of the event loop a write: more than
+//   a third of an instance's system calls.
 //
 // hiredis.cc therefore defines two functions of hiredis itself, and the linker prefers them to the
 // library's: redisvFormatCommand() and redisAsyncFormattedCommand(). Where it does not, all of this
