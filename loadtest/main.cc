@@ -6,8 +6,9 @@
 
 #include "loadtest/cache.h"
 #include "loadtest/compare.h"
-#include "loadtest/strategies_doc.h"
+#include "loadtest/faults.h"
 #include "loadtest/report_command.h"
+#include "loadtest/strategies_doc.h"
 
 int main(int argc, char** argv) {
   using namespace turnstile::harness;
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Turnstile's harness: load, audit, compare", "turnstile"};
   app.require_subcommand(1);
   addCompare(app, command, exitCode);
+  addFaults(app, command, exitCode);
   addCache(app, command, exitCode);
   addStrategiesDoc(app);
   addReport(app, exitCode);

@@ -31,8 +31,8 @@ fs::path checkoutRoot() {
   return root;
 }
 
-Stack::Stack(fs::path root, int basePort, bool keepUp)
-    : root_(std::move(root)), basePort_(basePort), keepUp_(keepUp) {}
+Stack::Stack(fs::path root, int basePort, bool keepUp, std::vector<std::string> settings)
+    : root_(std::move(root)), basePort_(basePort), keepUp_(keepUp), settings_(std::move(settings)) {}
 
 Stack::~Stack() {
   try {
@@ -79,9 +79,10 @@ void Stack::setInstances(int instances) {
 }
 
 void Stack::up(int instances) {
-  const int code =
-      runInForeground({(root_ / "scripts" / "stack").string(), "up", "--no-build", "--base-port",
-                       std::to_string(basePort_), "--instances", std::to_string(instances)});
+  std::vector<std::string> argv{(root_ / "scripts" / "stack").string(), "up", "--no-build", "--base-port",
+                                std::to_string(basePort_), "--instances", std::to_string(instances)};
+  for (const std::string& setting : settings_) argv.insert(argv.end(), {"--app-env", setting});
+  const int code = runInForeground(argv);
   if (code != 0)
     throw std::runtime_error("the stack did not come up (scripts/stack up ended with " +
                              std::to_string(code) + ")");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "loadtest/service.h"
 
@@ -19,10 +20,13 @@ std::filesystem::path checkoutRoot();
 
 class Stack {
  public:
-  Stack(std::filesystem::path root, int basePort, bool keepUp);
+  // `settings` ("TURNSTILE_LOCK_TTL_MS=1200") are for the instances.
+  Stack(std::filesystem::path root, int basePort, bool keepUp, std::vector<std::string> settings = {});
   ~Stack();  // leave()
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
+
+  bool runs() const;
 
   // Brings it up, with so many instances if given. Throws std::runtime_error when `scripts/stack
   // up` fails.
@@ -39,12 +43,12 @@ class Stack {
   std::filesystem::path runDir() const;
 
  private:
-  bool runs() const;
   void up(int instances);
 
   std::filesystem::path root_;
   int basePort_;
   bool keepUp_;
+  std::vector<std::string> settings_;
   bool startedByUs_ = false;
   int instances_ = 0, found_ = 0;
 };

@@ -12,7 +12,8 @@ std::string count(long n, const char* what) { return std::to_string(n) + " " + w
 // with it.
 Judgement ledgerAgainstStock(const Audit& a) {
   if (a.doubleSold > 0)
-    return {Verdict::oversold, count(a.doubleSold, "sales of a seat that was already sold"), 0};
+    return {Verdict::oversold,
+            count(a.doubleSold, a.doubleSold == 1 ? "sale" : "sales") + " of a seat that was already sold", 0};
   if (a.oversold() > 0)
     return {Verdict::oversold, count(a.oversold(), "more sold than there were seats"), 0};
   if (a.remaining < 0)
@@ -58,10 +59,24 @@ bool disturbed(const ClientCount& c) {
 
 }  // namespace
 
-Judgement judge(const Audit& audit, const ClientCount& client) {
+Judgement judgeUnderFault(const Audit& audit, const ClientCount& client) {
   Judgement result = ledgerAgainstStock(audit);
   const Judgement heard = clientAgainstLedger(audit, client);
   result.inFlightAllowed = heard.inFlightAllowed;
+  if (heard.verdict != Verdict::safe) {
+    result.verdict = heard.verdict;
+    result.reason = heard.reason + (result.reason.empty() ? "" : "; also " + result.reason);
+  } else if (audit.verdict != nameOf(result.verdict)) {
+    result.reason =
+        "the service says " + audit.verdict + ", its own figures say " + nameOf(result.verdict);
+    result.verdict = Verdict::disagree;
+  }
+  return result;
+}
+
+Judgement judge(const Audit& audit, const ClientCount& client) {
+  Judgement result = ledgerAgainstStock(audit);
+  result.inFlightAllowed = mayHaveSold(client);
   const std::string failures = count(client.error + client.unknown, "of ") +
                                count(client.requests, "answers were failures") +
                                firstErrorOf(client);
@@ -78,13 +93,8 @@ Judgement judge(const Audit& audit, const ClientCount& client) {
         client.busy > 0
             ? "nobody got the lock: " + count(client.busy, "buyers were told busy, none was served")
             : "nothing was sold" + firstErrorOf(client);
-  } else if (heard.verdict != Verdict::safe) {
-    result.verdict = heard.verdict;
-    result.reason = heard.reason + (result.reason.empty() ? "" : "; also " + result.reason);
-  } else if (audit.verdict != nameOf(result.verdict)) {
-    result.reason =
-        "the service says " + audit.verdict + ", its own figures say " + nameOf(result.verdict);
-    result.verdict = Verdict::disagree;
+  } else if (const Judgement found = judgeUnderFault(audit, client); found.verdict != result.verdict) {
+    result = found;
   } else if (result.verdict == Verdict::safe && client.error + client.unknown > 0) {
     result.reason = failures;
   }

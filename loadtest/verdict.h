@@ -14,6 +14,9 @@ inline constexpr double kDisturbed = 0.001;
 
 Judgement judge(const Audit& audit, const ClientCount& client);
 
+// For a run that was disturbed on purpose: failures say nothing against it, nor does a sale of nothing.
+Judgement judgeUnderFault(const Audit& audit, const ClientCount& client);
+
 // In addition, for a sale to the last seat: everything sold, nothing left, and the buyers hold
 // distinct seats of 1..stock.
 // A sale that stalled with seats left is stuck; one that was merely too slow is unknown.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -12,17 +11,9 @@ namespace {
 
 std::string nameOf(int instance) { return "app-" + std::to_string(instance); }
 
-bool seesItsBackends(int instance) {
-  try {
-    return request("GET", "/readyz", {}, false, instance).status == 200;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-void start(int instance) {
-  startService(nameOf(instance));
-  if (!eventually([&] { return seesItsBackends(instance); }))
+void start(int instance, const std::vector<std::string>& settings = {}) {
+  bench().start(nameOf(instance), settings);
+  if (!eventually([&] { return bench().ready(instance); }))
     throw std::runtime_error(nameOf(instance) + " does not see its backends");
 }
 
@@ -81,14 +72,7 @@ PutBack::~PutBack() try {
 InstanceWith::InstanceWith(int instance, const std::string& variable, const std::string& value)
     : instance_(instance) {
   killService(nameOf(instance));
-  setenv(variable.c_str(), value.c_str(), 1);  // the stack hands TURNSTILE_ settings on
-  try {
-    start(instance);
-  } catch (...) {
-    unsetenv(variable.c_str());
-    throw;
-  }
-  unsetenv(variable.c_str());
+  start(instance, {variable + "=" + value});
 }
 
 InstanceWith::~InstanceWith() try {

@@ -1,7 +1,6 @@
 #include "tests/support/guards.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -32,8 +31,7 @@ bool sees(int instance, const std::string& backend) {
       if (!sees(i, backend)) return false;
     return true;
   }
-  const Answer answer = request("GET", "/readyz", {}, false, instance);
-  return answer.json["backends"][backend].asString() == "up";
+  return bench().sees(instance, backend);
 }
 
 BroughtBack::~BroughtBack() {
@@ -56,16 +54,6 @@ InstancesWith::~InstancesWith() {
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what();
   }
-}
-
-Frozen::Frozen(std::string service) : service_(std::move(service)) {
-  signalService(service_, SIGSTOP);
-}
-
-Frozen::~Frozen() { thaw(); }
-
-void Frozen::thaw() {
-  if (std::exchange(frozen_, false)) signalService(service_, SIGCONT);
 }
 
 long calls(const std::string& service, const std::string& command) {

@@ -33,18 +33,10 @@ class InstancesWith {
   InstancesWith& operator=(const InstancesWith&) = delete;
 };
 
-/// Frozen (SIGSTOP) until thawed, at the latest at the end.
-class Frozen {
+/// A service frozen (SIGSTOP) until thawed, at the latest at the end.
+class Frozen : public harness::Frozen {
  public:
-  explicit Frozen(std::string service);
-  ~Frozen();
-  void thaw();
-  Frozen(const Frozen&) = delete;
-  Frozen& operator=(const Frozen&) = delete;
-
- private:
-  std::string service_;
-  bool frozen_ = true;
+  explicit Frozen(std::string service) : harness::Frozen(bench(), std::move(service)) {}
 };
 
 /// true: this instance (all of them: 0) says that it sees this backend.

@@ -1,22 +1,14 @@
 #include "tests/support/stack.h"
 
 #include <gtest/gtest.h>
-#include <hiredis/hiredis.h>
 #include <json/json.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <map>
 #include <mutex>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
-
-#include "loadtest/child_process.h"
-#include "loadtest/http_client.h"
 
 namespace turnstile::test {
 namespace {
@@ -27,96 +19,31 @@ std::string environment(const char* name) {
   return value;
 }
 
-int basePort() {
-  static const int port = std::stoi(environment("TURNSTILE_TEST_BASE_PORT"));
-  return port;
-}
-
-std::string readWord(const std::string& path) {
-  std::ifstream in(path);
-  std::string word;
-  if (!(in >> word)) throw std::runtime_error("cannot read " + path);
-  return word;
-}
-
-const std::string& token() {
-  static const std::string value = readWord(runDir() + "/admin.token");
-  return value;
-}
-
-Json::Value parseJson(const std::string& text) {
-  Json::Value value;
-  std::string errors;
-  std::istringstream in(text);
-  return Json::parseFromStream(Json::CharReaderBuilder(), in, &value, &errors) ? value : Json::Value();
-}
-
-void stackCommand(const std::string& verb, const std::string& service) {
-  const auto done = harness::runToEnd({environment("TURNSTILE_ROOT") + "/scripts/stack", verb, service,
-                                       "--base-port", std::to_string(basePort())},
-                                      milliseconds{60'000});
-  if (done.exitCode != 0) throw std::runtime_error("stack " + verb + " " + service + ": " + done.output);
-}
-
-int instances() {
-  int count = 0;
-  while (std::ifstream(runDir() + "/pids/app-" + std::to_string(count + 1) + ".pid")) ++count;
-  return count;
-}
-
-std::optional<std::string> toText(const redisReply& reply) {
-  switch (reply.type) {
-    case REDIS_REPLY_NIL: return std::nullopt;
-    case REDIS_REPLY_INTEGER: return std::to_string(reply.integer);
-    case REDIS_REPLY_ERROR: throw std::runtime_error(std::string(reply.str, reply.len));
-    case REDIS_REPLY_ARRAY: {
-      std::string lines;
-      for (std::size_t i = 0; i < reply.elements; ++i)
-        lines += toText(*reply.element[i]).value_or("(nil)") + "\n";
-      return lines;
-    }
-    default: return std::string(reply.str, reply.len);
-  }
-}
-
 }  // namespace
 
-std::string runDir() { return environment("TURNSTILE_RUN_DIR"); }
-
-int portOf(const std::string& service) {
-  static const std::map<std::string, int> offsets{{"redis-main", 20}, {"redis-replica", 21},
-                                                  {"mariadb", 30},    {"zookeeper", 31},
-                                                  {"etcd", 32},       {"nginx", 0},
-                                                  {"issuer", 40}};
-  if (const auto found = offsets.find(service); found != offsets.end()) return basePort() + found->second;
-  const int number = std::stoi(service.substr(service.rfind('-') + 1));
-  return basePort() + (service.starts_with("app-") ? number : 21 + number);
+const harness::Bench& bench() {
+  static const harness::Bench stack(environment("TURNSTILE_ROOT"),
+                                    std::stoi(environment("TURNSTILE_TEST_BASE_PORT")), runDir());
+  return stack;
 }
+
+std::string runDir() { return environment("TURNSTILE_RUN_DIR"); }
+int portOf(const std::string& service) { return bench().portOf(service); }
 
 Answer request(const std::string& method, const std::string& target, const std::string& body,
                bool asAdmin, int instance, milliseconds deadline) {
-  const harness::HttpAnswer got = harness::send({.port = basePort() + instance,
-                                                 .method = method,
-                                                 .target = target,
-                                                 .bearer = asAdmin ? token() : std::string(),
-                                                 .body = body,
-                                                 .deadline = deadline});
-  return {got.status, got.head, got.body, parseJson(got.body)};
+  return bench().request(method, target, body, asAdmin, instance, deadline);
 }
-
-Answer sell(const std::string& query, int instance) {
-  return request("POST", "/lock?" + query, {}, true, instance);
-}
-
+Answer sell(const std::string& query, int instance) { return bench().sell(query, instance); }
 std::future<Answer> sellLater(const std::string& query, int instance) {
-  return std::async(std::launch::async, [=] { return sell(query, instance); });
+  return bench().sellLater(query, instance);
 }
 
 Json::Value buyConcurrently(const std::string& query, int buyers, int each) {
   Json::Value counts;
   for (const char* outcome : {"sold", "sold_out", "busy", "unknown", "error"}) counts[outcome] = 0;
   std::mutex mutex;
-  const int fleet = instances();
+  const int fleet = bench().instances();
   const auto buy = [&](int buyer) {
     for (int i = 0; i < each; ++i) {
       std::string outcome = "error";
@@ -162,68 +89,14 @@ std::string freshEvent(int seats) {
 }
 
 std::optional<std::string> redis(const std::string& service, const std::vector<std::string>& words) {
-  const timeval timeout{2, 0};
-  std::unique_ptr<redisContext, decltype(&redisFree)> context(
-      redisConnectWithTimeout("127.0.0.1", portOf(service), timeout), redisFree);
-  if (!context || context->err) throw std::runtime_error(service + " cannot be reached");
-  redisSetTimeout(context.get(), timeout);
-  std::vector<const char*> data;
-  std::vector<std::size_t> sizes;
-  for (const std::string& word : words) {
-    data.push_back(word.data());
-    sizes.push_back(word.size());
-  }
-  void* raw = redisCommandArgv(context.get(), static_cast<int>(words.size()), data.data(), sizes.data());
-  if (!raw) throw std::runtime_error(service + ": " + context->errstr);
-  std::unique_ptr<redisReply, decltype(&freeReplyObject)> reply(static_cast<redisReply*>(raw),
-                                                                freeReplyObject);
-  return toText(*reply);
+  return bench().redis(service, words);
 }
-
-void signalService(const std::string& service, int signal) {
-  const int pid = std::stoi(readWord(runDir() + "/pids/" + service + ".pid"));
-  if (kill(pid, signal) != 0) throw std::runtime_error("cannot signal " + service);
-}
-
-bool serviceRuns(const std::string& service) {
-  try {
-    // A killed child of a subshell can linger as a zombie: that is not running.
-    const std::string pid = readWord(runDir() + "/pids/" + service + ".pid");
-    std::ifstream in("/proc/" + pid + "/stat");
-    std::string text((std::istreambuf_iterator<char>(in)), {});
-    const auto state = text.rfind(')');
-    return state != std::string::npos && text[state + 2] != 'Z';
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-void killService(const std::string& service) {
-  signalService(service, SIGKILL);
-  if (!eventually([&] { return !serviceRuns(service); }))
-    throw std::runtime_error(service + " survived SIGKILL");
-}
-
-void startService(const std::string& service) { stackCommand("start", service); }
-
-bool eventually(const std::function<bool()>& condition, milliseconds within) {
-  const auto until = std::chrono::steady_clock::now() + within;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(milliseconds{20});
-  }
-  return true;
-}
-
+void signalService(const std::string& service, int signal) { bench().signal(service, signal); }
+bool serviceRuns(const std::string& service) { return bench().runs(service); }
+void killService(const std::string& service) { bench().kill(service); }
+void startService(const std::string& service) { bench().start(service); }
 double metric(const std::string& name, const std::string& strategy) {
-  double sum = 0;
-  for (int instance = 1; instance <= instances(); ++instance) {
-    std::istringstream lines(request("GET", "/metrics", {}, false, instance).body);
-    const std::string series = name + "{strategy=\"" + strategy + "\"";
-    for (std::string line; std::getline(lines, line);)
-      if (line.starts_with(series)) sum += std::stod(line.substr(line.rfind(' ')));
-  }
-  return sum;
+  return bench().metric(name, strategy);
 }
 
 }  // namespace turnstile::test

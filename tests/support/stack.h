@@ -6,29 +6,26 @@
 #include <json/json.h>  // the tests also print what they got
 
 #include <chrono>
-#include <functional>
 #include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "loadtest/bench.h"
+
 namespace turnstile::test {
 
 using std::chrono::milliseconds;
 
-struct Answer {
-  int status = 0;
-  std::string head;  // status line and headers, lower case
-  std::string body;
-  Json::Value json;  // null when the body is none
-  std::string outcome() const { return json["outcome"].asString(); }
-  int seat() const { return json["seat"].asInt(); }
-};
+using harness::Answer;
+using harness::eventually;
+using harness::kNginx;
+
+/// The stack itself; what follows speaks of it in a test's words.
+const harness::Bench& bench();
 
 /// An event no other test uses, named after the running test; created with `seats`.
 std::string freshEvent(int seats);
-
-constexpr int kNginx = 0;  // as an instance number
 
 /// Any request. `instance` 0 goes through nginx, 1.. straight to that instance.
 Answer request(const std::string& method, const std::string& target, const std::string& body = {},
@@ -56,9 +53,6 @@ void startService(const std::string& service);    // as `up` would; waits until 
 bool serviceRuns(const std::string& service);
 int portOf(const std::string& service);
 std::string runDir();
-
-/// Polls until true. false: the deadline passed.
-bool eventually(const std::function<bool()>& condition, milliseconds within = milliseconds{10'000});
 
 /// Sum over all instances of one Prometheus series, for instance "turnstile_lock_lost_total" of a strategy.
 double metric(const std::string& name, const std::string& strategy);

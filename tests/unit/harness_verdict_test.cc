@@ -216,5 +216,15 @@ TEST(HarnessWorst, OneBadRoundMakesTheStrategyBad) {
   EXPECT_EQ(worst(Verdict::safe, Verdict::safe), Verdict::safe);
 }
 
+TEST(HarnessVerdict, FailuresThatWereAskedForSayNothingAgainstARun) {
+  ClientCount client = cleanClient();
+  client.error = 500;
+  client.requests += 500;
+  EXPECT_EQ(judge(cleanAudit(), client).verdict, Verdict::unknown);
+  EXPECT_EQ(judgeUnderFault(cleanAudit(), client).verdict, Verdict::safe);
+  client.sold = 1001;
+  EXPECT_EQ(judgeUnderFault(cleanAudit(), client).verdict, Verdict::disagree) << "a sale that no ledger knows";
+}
+
 }  // namespace
 }  // namespace turnstile::harness
