@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "loadtest/compare_options.h"
+#include "loadtest/format.h"
 
 namespace turnstile::harness {
 namespace {
@@ -18,12 +19,6 @@ const Promised* promiseOf(const Described& strategy, const std::string& fault) {
   return nullptr;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
@@ -35,7 +30,7 @@ std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
   checkStrategies(askedStrategies, known);
   for (const std::string& fault : askedFaults)
     if (!among(faults, fault))
-      throw std::invalid_argument("unknown fault '" + fault + "'; allowed: " + joined(faults));
+      throw std::invalid_argument("unknown fault '" + fault + "'; allowed: " + joined(faults, ", "));
 
   std::vector<Cell> cells;
   for (const std::string& fault : faults) {
@@ -53,7 +48,7 @@ std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
   };
   if (std::none_of(cells.begin(), cells.end(), asked))
     throw std::invalid_argument("none of these strategies promises anything for " +
-                                joined(askedFaults) +
+                                joined(askedFaults, ", ") +
                                 "; ./turnstile faults --list shows who promises what");
   return cells;
 }

@@ -12,9 +12,11 @@
 #include "loadtest/environment.h"
 #include "loadtest/fault_kinds.h"
 #include "loadtest/fault_matrix.h"
+#include "loadtest/format.h"
 #include "loadtest/interrupt.h"
 #include "loadtest/output_dir.h"
 #include "loadtest/report_command.h"
+#include "loadtest/report_markdown.h"
 #include "loadtest/results.h"
 #include "loadtest/stack.h"
 
@@ -87,28 +89,51 @@ Json::Value describe(const std::vector<Cell>& cells, const std::vector<std::stri
   return out;
 }
 
-void printMatrix(const std::vector<Cell>& cells) {
-  const Table table = matrixTable(cells, faultNames());
-  std::printf("\n%s\n", asText(table, isatty(STDOUT_FILENO) == 1).c_str());
+constexpr const char* kLegend =
+    "✓ safe  ✗ oversold  ■ stuck  − lost  ≠ the witnesses disagree  ? could not tell  ! not as "
+    "promised  · not played";
+
+// The columns' numbers in words.
+std::string columns(const std::vector<Cell>& cells) {
+  std::string text;
   int number = 0;
   for (const FaultKind& kind : faultKinds())
     if (std::any_of(cells.begin(), cells.end(),
                     [&](const Cell& cell) { return cell.fault == kind.name; }))
-      std::printf("%2d  %s: %s\n", ++number, kind.name.c_str(), kind.meaning.c_str());
-  std::printf(
-      "\n✓ safe  ✗ oversold  ■ stuck  − lost  ≠ the witnesses disagree  ? could not tell  ! not as "
-      "promised  · not played\n");
+      text += std::to_string(++number) + ". " + kind.name + ": " + kind.meaning + "\n";
+  return text;
 }
 
-void printEnd(const std::vector<Cell>& cells) {
+std::string conclusion(const std::vector<Cell>& cells) {
   const auto many = [&](auto which) { return std::count_if(cells.begin(), cells.end(), which); };
   const auto kept = many([](const Cell& cell) { return cell.kept(); });
   const auto played = many([](const Cell& cell) { return cell.played; });
-  const auto planned = static_cast<long>(cells.size());
-  if (played < planned)
-    std::printf("Interrupted: %ld of %ld were played and are kept.\n", played, planned);
-  std::printf(kept == played ? "Every verdict is the promised one.\n"
-                             : "Not every verdict is the promised one:\n");
+  const std::string of = " of " + std::to_string(cells.size());
+  std::string text =
+      static_cast<std::size_t>(played) == cells.size()
+          ? ""
+          : "Interrupted: " + std::to_string(played) + of + " were played and are kept. ";
+  return text +
+         (kept == played ? "Every verdict is the promised one: "
+                         : "Not every verdict is the promised one: ") +
+         std::to_string(kept) + of + ".";
+}
+
+std::string markdown(const std::vector<Cell>& cells, const std::vector<std::string>& command,
+                     const std::string& started, const Json::Value& environment) {
+  std::string text = "# Fault matrix of " + started + "\n\n`" + joined(command, " ");
+  text += "`\n\n**" + conclusion(cells) + "**\n\n" + asMarkdown(matrixTable(cells, faultNames())) +
+          "\n" + kLegend + "\n\n" + columns(cells) + "\n## Who fails, and why\n\n";
+  for (const Cell& cell : cells)
+    if (cell.played && cell.seen.verdict != Verdict::safe)
+      text += "- " + lineOf(cell) + ". Why: " + cell.promised.reason + "\n";
+  return text + "\n" + environmentSection(environment);
+}
+
+void printEnd(const std::vector<Cell>& cells) {
+  std::printf("\n%s\n%s\n%s\n%s\n",
+              asText(matrixTable(cells, faultNames()), isatty(STDOUT_FILENO) == 1).c_str(),
+              columns(cells).c_str(), kLegend, conclusion(cells).c_str());
   for (const Cell& cell : cells)
     if (cell.played && !cell.kept()) std::printf("  %s\n", lineOf(cell).c_str());
 }
@@ -140,8 +165,8 @@ int faults(const FaultOptions& options, const std::vector<std::string>& command)
     play(cells[i], bench, service, catalogue);
     std::fprintf(stderr, "[%zu/%zu] %s\n", i + 1, cells.size(), lineOf(cells[i]).c_str());
     out.write("matrix.json", toText(describe(cells, command, started, environment)));
+    out.write("matrix.md", markdown(cells, command, started, environment));
   }
-  printMatrix(cells);
   printEnd(cells);
   drawReport(out.path());
   std::printf("Report: %s\n", (out.path() / "report.html").c_str());

@@ -1,5 +1,5 @@
 // `turnstile-harness faults`: every promise of the catalogue put to the test, fault by fault, on a
-// stack of its own; matrix, matrix.json, report.html.
+// stack of its own; matrix, matrix.json, matrix.md, report.html.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -44,6 +44,12 @@ std::string shares(const std::vector<double>& perInstance) {
   return text + "%";
 }
 
+std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
 std::string describe(const Ceiling& ceiling) {
   const Spread& rate = ceiling.answersPerSecond;
   if (rate.rounds == 0) return "ceiling (/ping): not measured";

@@ -10,6 +10,7 @@ namespace turnstile::harness {
 
 std::string thousands(double value);  // "35,210"
 std::string fixed(double value, int digits);
+std::string joined(const std::vector<std::string>& words, const std::string& separator);
 std::string millis(double ms);         // three digits that matter: 0.72, 12.4, 1,204
 std::string percent(double share);     // "12%", "<1%", "0"
 std::string plusMinus(const Spread&);  // "±3%", "-" when one round shows none

@@ -8,12 +8,6 @@
 namespace turnstile::harness {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 std::string conclusion(const Results& results, const Summary& summary) {
   if (!results.complete) {
     return "Incomplete: " + std::to_string(results.runs.size()) + " of " +
@@ -36,6 +30,8 @@ std::string pointSection(const Point& point, const Results& results, const Summa
   return text + "\n";
 }
 
+}  // namespace
+
 std::string environmentSection(const Json::Value& environment) {
   std::string text = "## Environment\n\n";
   for (const auto& name : environment.getMemberNames()) {
@@ -52,11 +48,9 @@ std::string environmentSection(const Json::Value& environment) {
   return text;
 }
 
-}  // namespace
-
 std::string markdownReport(const Results& results) {
   const Summary summary = results.summary();
-  std::string text = "# Comparison of " + results.startedAt + "\n\n`" + joined(results.command) +
+  std::string text = "# Comparison of " + results.startedAt + "\n\n`" + joined(results.command, " ") +
                      "`\n\n**" + conclusion(results, summary) + "**\n\n";
   for (const auto& finding : summary.findings) text += "- " + finding + "\n";
   if (!summary.findings.empty()) text += "\n";

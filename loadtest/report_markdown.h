@@ -9,4 +9,6 @@ namespace turnstile::harness {
 
 std::string markdownReport(const Results& results);
 
+std::string environmentSection(const Json::Value& environment);
+
 }  // namespace turnstile::harness

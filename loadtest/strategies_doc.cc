@@ -39,7 +39,7 @@ Families familiesOf(const std::vector<Described>& all) {
   return families;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& quote) {
+std::string quotedList(const std::vector<std::string>& words, const std::string& quote) {
   std::string text;
   for (const std::string& word : words)
     text.append(text.empty() ? "" : ", ").append(quote).append(word).append(quote);
@@ -68,7 +68,7 @@ std::string overview(const std::string& family, const std::vector<Described>& al
                      "|---|---|---|---|---|---|\n";
   for (const Described& one : all) {
     if (one.family != family) continue;
-    const std::string stock = one.stocks.empty() ? "its own" : joined(one.stocks, "");
+    const std::string stock = one.stocks.empty() ? "its own" : quotedList(one.stocks, "");
     text += "| [`" + one.name + "`](#" + one.name + ") | " + cell(one.summary) + " | " + stock +
             " | " + contention(one) + " | " + (one.reentrant ? "yes" : "no") + " | " +
             (one.fenced ? "yes" : "no") + " |\n";
@@ -82,7 +82,7 @@ std::string section(const Described& strategy) {
   for (const Promised& promise : strategy.promises)
     text +=
         "| " + promise.condition + " | " + promise.verdict + " | " + cell(promise.reason) + " |\n";
-  if (!strategy.points.empty()) text += "\nLab points: " + joined(strategy.points, "`") + ".\n";
+  if (!strategy.points.empty()) text += "\nLab points: " + quotedList(strategy.points, "`") + ".\n";
   if (strategy.tryIt.empty()) return text;
   text += "\nTry it:\n\n```sh\n";
   for (const std::string& line : strategy.tryIt) text += line + "\n";
@@ -95,7 +95,7 @@ std::string lab() {
       "only; several are separated by commas.\n\n| point | the moment when |\n|---|---|\n";
   for (const DescribedPoint& point : describedPoints())
     text += "| `" + point.name + "` | " + cell(point.meaning) + " |\n";
-  return text + "\nActions: " + joined(labActions(), "`") + ".\n";
+  return text + "\nActions: " + quotedList(labActions(), "`") + ".\n";
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // report.html in a real browser: every chart is drawn, nothing complains, nothing is fetched, on a desktop, on a phone and in
 // the dark. Needs chromium and node, no package of npm:
 //   node --test tests/browser/
-// TURNSTILE_HARNESS names the harness (default build/turnstile-harness), TURNSTILE_REPORT_DIR a directory whose results.json
-// is drawn instead of the sample, TURNSTILE_SCREENSHOTS a directory to keep the pictures in.
+// TURNSTILE_HARNESS names the harness (default build/turnstile-harness), TURNSTILE_REPORT_DIR a directory whose JSON files
+// are drawn instead of the samples, TURNSTILE_SCREENSHOTS a directory to keep the pictures in.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -37,12 +37,14 @@ addEventListener('load', () => {
     }
     return { share: count / (data.length / 4), colours: colours.size };
   };
+  const count = selector => document.querySelectorAll(selector).length;
   const seen = {
     canvases: [...document.querySelectorAll('canvas')].map(c => ({ section: c.closest('section').id, label: c.getAttribute('aria-label'), ...painted(c) })),
     sections: [...document.querySelectorAll('section')].map(s => s.id),
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     background: getComputedStyle(document.body).backgroundColor,
     resources: performance.getEntriesByType('resource').map(r => r.name),
+    matrix: { cells: count('table.matrix td[title]'), broken: count('table.matrix td.broken'), unknown: count('table.matrix td .unknown') },
     text: document.getElementById('report').innerText,
   };
   const out = document.createElement('script');
@@ -76,7 +78,9 @@ function look(page, view) {
 let page, results;
 before(() => {
   const source = process.env.TURNSTILE_REPORT_DIR || join(here, 'sample');
-  cpSync(join(source, 'results.json'), join(work, 'results.json'));
+  for (const name of ['results.json', 'matrix.json']) {
+    if (existsSync(join(source, name))) cpSync(join(source, name), join(work, name));
+  }
   mkdirSync(screenshots, { recursive: true });
   const drawn = spawnSync(harness, ['report', work], { encoding: 'utf8', env: { ...process.env, TURNSTILE_ROOT: root }, timeout: 60_000 });
   assert.equal(drawn.status, 0, `${harness} report failed: ${drawn.error || drawn.stderr}`);
@@ -113,6 +117,16 @@ for (const [name, view] of Object.entries(views)) {
     assert.ok(statSync(picture).size > 20_000, 'the screenshot is (nearly) empty');
   });
 }
+
+test('the fault matrix shows what was seen, what was not promised and what was not played', { skip: !!process.env.TURNSTILE_REPORT_DIR }, () => {
+  const seen = look(page, views.desktop);
+  assert.ok(seen.sections.includes('matrix'));
+  for (const text of ['What breaks it', 'redis-watchdog, overrun: oversold, promised safe', 'redis-setnx, crash: stuck']) {
+    assert.ok(seen.text.includes(text), `"${text}" is not on the page`);
+  }
+  const { cells } = JSON.parse(readFileSync(join(work, 'matrix.json'), 'utf8'));
+  assert.deepEqual(seen.matrix, { cells: cells.length, broken: 1, unknown: 1 });
+});
 
 test('this test would notice a chart that is not drawn and an error in a script', () => {
   const broken = join(work, 'broken.html');
