@@ -38,7 +38,7 @@ Judgement oneInstance(Scene& scene) {
 // A fault at this point. Some points are passed only by a sale that finds nothing left.
 Answer failAt(Scene& scene, const std::string& point, const std::string& action, int instance) {
   const std::string fault = "&fault=" + point + ":" + action;
-  const Answer first = scene.buy(fault, instance);
+  Answer first = scene.buy(fault, instance);
   if (first.outcome() != "sold") return first;
   scene.crowd({1}, 10, 1000);
   return scene.buy(fault, instance);
@@ -137,7 +137,7 @@ Judgement clockSkew(Scene& scene) {
   auto first = scene.holder("&ttl=20000&fault=before-write:pause-3000", 1);
   scene.buy("&wait=0", 3);
   first.get();
-  const Judgement found = scene.conclude();
+  Judgement found = scene.conclude();
   bench.kill(kLastInstance);
   return found;
 }

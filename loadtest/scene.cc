@@ -105,7 +105,7 @@ Judgement Scene::conclude() {
                                   ": " + next.body};
   // Busy once is not stuck: where a loser deletes the lock, the one after it is let in.
   const bool stuck = next.outcome() == "busy" && buy("", 2).outcome() == "busy";
-  const Judgement found = judgeUnderFault(service_.settledAudit(event_), heard_);
+  Judgement found = judgeUnderFault(service_.settledAudit(event_), heard_);
   if (found.verdict == Verdict::safe && stuck)
     return {Verdict::stuck, "a buyer who waited " + std::to_string(kPatience.count() / 1000) +
                                 " s was told busy, and so was the next"};
