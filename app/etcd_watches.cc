@@ -25,7 +25,7 @@ std::int64_t revisionIn(const Json::Value& header) {
 
 }  // namespace
 
-EtcdWatches::EtcdWatches(std::string host, std::uint16_t port)
+EtcdWatches::EtcdWatches(const std::string& host, std::uint16_t port)
     : client_(drogon::WebSocketClient::newWebSocketClient(
           "ws://" + host + ":" + std::to_string(port),
           trantor::EventLoop::getEventLoopOfCurrentThread())) {}

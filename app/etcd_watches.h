@@ -13,7 +13,7 @@ namespace turnstile {
 
 class EtcdWatches : public std::enable_shared_from_this<EtcdWatches> {
  public:
-  EtcdWatches(std::string host, std::uint16_t port);
+  EtcdWatches(const std::string& host, std::uint16_t port);
   void connect();
 
   std::shared_ptr<Watch> add(const std::string& key, std::int64_t seenRevision);

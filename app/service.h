@@ -56,9 +56,16 @@ class Service {
   Task<> resetEvent(std::string event, int seats);
   Task<std::vector<BackendState>> backendStates();
 
-  /// Sales under way; a stop waits for them.
+  /// Sales and writes under way; a stop waits for them.
   std::atomic<int> inFlight{0};
   std::atomic<bool> draining{false};
+  struct InFlight {
+    explicit InFlight(Service& s) : service(s) { ++service.inFlight; }
+    ~InFlight() { --service.inFlight; }
+    InFlight(const InFlight&) = delete;
+    InFlight& operator=(const InFlight&) = delete;
+    Service& service;
+  };
 
  private:
   Config config_;

@@ -122,7 +122,8 @@ Task<std::shared_ptr<Watch>> ZooKeeperSession::watchDeletion(std::string node) {
   Send send = [&](zhandle_t* raw, const std::shared_ptr<Call>& call) {
     const void* data = Callbacks::pass(call);
     Callbacks::sent(zoo_awget(raw, node.c_str(), &Callbacks::onWatch,
-                              reinterpret_cast<void*>(token), &Callbacks::onData, data),
+                              reinterpret_cast<void*>(token),  // NOLINT(performance-no-int-to-ptr)
+                              &Callbacks::onData, data),
                     data);
   };
   const auto call = co_await exchange(1, std::move(send));

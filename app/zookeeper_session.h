@@ -13,7 +13,7 @@
 
 #include "app/zookeeper.h"
 
-struct _zhandle;
+struct _zhandle;  // NOLINT(bugprone-reserved-identifier): ZooKeeper named it
 
 namespace turnstile {
 

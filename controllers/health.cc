@@ -56,6 +56,7 @@ void routeHealth(Service& service) {
       {drogon::Get});
   app.registerHandler(
       "/readyz",
+      // NOLINTNEXTLINE(performance-unnecessary-value-param): Drogon's way to know a coroutine
       [&service](HttpRequestPtr) -> Task<HttpResponsePtr> { return readiness(service); },
       {drogon::Get});
   app.registerHandler(

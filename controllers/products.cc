@@ -92,20 +92,13 @@ ProductWrite readBody(const HttpRequestPtr& request) {
   return write;
 }
 
-// A stop waits for writes under way.
-struct InFlight {
-  explicit InFlight(Service& s) : service(s) { ++service.inFlight; }
-  ~InFlight() { --service.inFlight; }
-  Service& service;
-};
-
 Task<HttpResponsePtr> put(Service& service, HttpRequestPtr request, ProductPolicy& policy,
                           std::string id, TimePoint deadline, Lab lab) {
   ProductWrite write = readBody(request);
   write.id = std::move(id);
   write.deadline = deadline;
   write.lab = std::move(lab);
-  const InFlight counted(service);
+  const Service::InFlight counted(service);
   const std::optional<std::uint64_t> version = co_await policy.write(std::move(write));
   if (!version) co_return busy();
   co_return json(drogon::k200OK, R"({"version":)" + std::to_string(*version) + "}");

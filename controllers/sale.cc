@@ -106,12 +106,6 @@ void count(StrategyMetrics& metrics, Outcome outcome) {
   }
 }
 
-struct InFlight {
-  explicit InFlight(Service& s) : service(s) { ++service.inFlight; }
-  ~InFlight() { --service.inFlight; }
-  Service& service;
-};
-
 Asked checked(Service& service, const HttpRequestPtr& request) {
   const Config& config = service.config();
   if (service.draining)
@@ -130,7 +124,7 @@ Asked checked(Service& service, const HttpRequestPtr& request) {
 
 // Answers, whatever happens. Not a Task, which Drogon would wrap into another: every sale comes this way.
 drogon::AsyncTask handle(Service& service, HttpRequestPtr request, Answer answer) {
-  const InFlight counted(service);
+  const Service::InFlight counted(service);
   HttpResponsePtr response;
   try {
     Asked asked = checked(service, request);

@@ -21,7 +21,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRestWithin{20'000};
 constexpr milliseconds kBetweenLooks{30};
-constexpr milliseconds kDrain{20'000};
 
 struct Sample {
   SteadyTime began;

@@ -26,7 +26,6 @@ std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
                                const std::vector<std::string>& askedStrategies,
                                const std::vector<std::string>& askedFaults) {
   std::vector<std::string> known;
-  known.reserve(catalogue.size());
   for (const Described& one : catalogue) known.push_back(one.name);
   checkStrategies(askedStrategies, known);
   for (const std::string& fault : askedFaults)

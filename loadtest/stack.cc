@@ -22,9 +22,9 @@ constexpr int kDefaultBasePort = 8080;
 
 fs::path checkoutRoot() {
   const char* given = std::getenv("TURNSTILE_ROOT");
-  const fs::path root = given && *given
-                            ? fs::path(given)
-                            : fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  fs::path root = given && *given
+                      ? fs::path(given)
+                      : fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   if (!fs::exists(root / "loadtest" / "lock.lua")) {
     throw std::runtime_error(root.string() + " is no Turnstile checkout; set TURNSTILE_ROOT to it");
   }
