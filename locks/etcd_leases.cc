@@ -37,7 +37,7 @@ void EtcdLeases::giveBack(std::shared_ptr<EtcdLease> lease) {
 
 void EtcdLeases::drop(std::shared_ptr<EtcdLease> lease) {
   if (lease->dropped.exchange(true)) return;
-  drogon::async_run([this, lease]() -> Task<> {
+  drogon::async_run([this, lease = std::move(lease)]() -> Task<> {
     try {
       co_await etcd_.revoke(lease->id);
     } catch (const std::exception& error) {

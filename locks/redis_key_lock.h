@@ -55,7 +55,7 @@ inline Millis thirdOf(Millis ttl) { return std::max(ttl / 3, Millis{1}); }
 
 /// StrategySpec::make of a sale guarded by such a lock.
 template <class Driver>
-auto guardedBy(std::string strategy, bool checkLease = false) {
+auto guardedBy(const std::string& strategy, bool checkLease = false) {
   return [strategy, checkLease](const Backends& backends) -> std::unique_ptr<Strategy> {
     GuardedSale::Options options{strategy};
     options.checkLease = checkLease;

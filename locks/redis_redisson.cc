@@ -46,7 +46,7 @@ class Redisson final : public RedissonLock {
     const TimePoint sent = clock_.now();
     Args keys{request.name};
     if (!request.ledger.empty()) keys.add(request.ledger);
-    const Reply reply = co_await redis_.run(kAcquire, std::move(keys), {life, request.owner});
+    const Reply reply = co_await redis_.run(kAcquire, keys, {life, request.owner});
     if (reply.kind == Reply::Kind::integer) {
       request.endsWithin.reset();
       if (reply.integer >= 0) request.endsWithin = Millis{reply.integer};

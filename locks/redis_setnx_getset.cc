@@ -72,8 +72,7 @@ StrategySpec redis_setnx_getset() {
                    {"lost-reply", Verdict::safe, "the DEL took effect; only its reply is lost"}},
       .tryIt =
           {tryit::reset(10),
-           "TURNSTILE_CLOCK_SKEW_MS=3600000 scripts/stack restart app-2  # its clock is an hour "
-           "ahead",
+           "TURNSTILE_CLOCK_SKEW_MS=3600000 scripts/stack restart app-2  # an hour ahead",
            tryit::background(1, use + "&hold=3000") + "  # holds the lock for 3 s", "sleep 1",
            tryit::sale(2, use + "&wait=0") + "  # sold: it stole the lock", "wait",
            tryit::audit() + "  # oversold: one seat twice", "scripts/stack restart app-2",
