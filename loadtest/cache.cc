@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "loadtest/cache_measure.h"
-#include "loadtest/compare.h"
+#include "loadtest/compare_options.h"
 #include "loadtest/environment.h"
 #include "loadtest/interrupt.h"
 #include "loadtest/output_dir.h"
@@ -64,7 +64,7 @@ int exitCodeOf(const std::vector<CacheFigures>& all, std::size_t planned, int in
 
 }  // namespace
 
-int cacheRun(const CacheOptions& options, const std::vector<std::string>& command) try {
+int cacheRun(const CacheOptions& options, const std::vector<std::string>& command) {
   catchInterrupts();
   if (options.checkConsistency) return consistencyRun(options, command);
   const auto policies = chosen(options);
@@ -97,12 +97,6 @@ int cacheRun(const CacheOptions& options, const std::vector<std::string>& comman
   std::printf("Report: %s\n", (out.path() / "report.html").c_str());
   std::fflush(stdout);
   return code;
-} catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return kUsageError;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return 2;
 }
 
 void addCache(CLI::App& app, const std::vector<std::string>& command, int& exitCode) {

@@ -23,7 +23,7 @@ struct CacheOptions {
 };
 
 // Exit code: 0 every policy kept its promise, 1 one did not, 2 could not tell (the load was too
-// weak for `none` to stampede, interrupted, stack not up).
+// weak for `none` to stampede, interrupted). Throws as compare() does.
 int cacheRun(const CacheOptions& options, const std::vector<std::string>& command);
 
 // Exit code: 0 rw-lock has no stale read, 1 it has, 2 the checker could not tell.

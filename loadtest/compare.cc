@@ -179,7 +179,7 @@ int plannedRuns(const CompareOptions& options, std::size_t strategies, std::size
 
 }  // namespace
 
-int compare(CompareOptions options, const std::vector<std::string>& command) try {
+int compare(CompareOptions options, const std::vector<std::string>& command) {
   catchInterrupts();
   const auto root = checkoutRoot();
   const HtmlReport html(
@@ -209,12 +209,6 @@ int compare(CompareOptions options, const std::vector<std::string>& command) try
   printEnd(results, summary, out);
   std::fflush(stdout);
   return summary.exitCode;
-} catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return kUsageError;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return 2;
 }
 
 }  // namespace turnstile::harness

@@ -10,10 +10,9 @@
 
 namespace turnstile::harness {
 
-inline constexpr int kUsageError = 64;  // as in the scripts: called wrongly, nothing was run
-
 // Exit code: 0 every verdict is the promised one, 1 one is not, 2 could not tell (also:
-// interrupted, stack not up).
+// interrupted). Throws std::invalid_argument when it was called wrongly, std::runtime_error when it
+// could not be done.
 int compare(CompareOptions options, const std::vector<std::string>& command);
 
 // Adds the subcommand; when it is chosen, `exitCode` gets what compare() returns.

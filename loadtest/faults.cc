@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "loadtest/compare.h"
+#include "loadtest/compare_options.h"
 #include "loadtest/environment.h"
 #include "loadtest/fault_kinds.h"
 #include "loadtest/fault_matrix.h"
@@ -140,7 +140,7 @@ void printEnd(const std::vector<Cell>& cells) {
 
 }  // namespace
 
-int faults(const FaultOptions& options, const std::vector<std::string>& command) try {
+int faults(const FaultOptions& options, const std::vector<std::string>& command) {
   const auto catalogue = describedStrategies();
   auto cells = plannedCells(catalogue, faultNames(), options.strategies, options.faults);
   if (options.list) {
@@ -172,12 +172,6 @@ int faults(const FaultOptions& options, const std::vector<std::string>& command)
   std::printf("Report: %s\n", (out.path() / "report.html").c_str());
   std::fflush(stdout);
   return exitCodeOf(cells);
-} catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return kUsageError;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "turnstile: %s\n", e.what());
-  return 2;
 }
 
 void addFaults(CLI::App& app, const std::vector<std::string>& command, int& exitCode) {

@@ -17,7 +17,7 @@ struct FaultOptions {
 };
 
 // Exit code: 0 every verdict is the promised one, 1 one is not, 2 could not tell (also:
-// interrupted, stack not up).
+// interrupted). Throws as compare() does.
 int faults(const FaultOptions& options, const std::vector<std::string>& command);
 
 void addFaults(CLI::App& app, const std::vector<std::string>& command, int& exitCode);

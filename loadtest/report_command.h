@@ -10,6 +10,6 @@ namespace turnstile::harness {
 
 void drawReport(const std::filesystem::path& directory);  // throws std::runtime_error
 
-void addReport(CLI::App& app, int& exitCode);
+void addReport(CLI::App& app);
 
 }  // namespace turnstile::harness
