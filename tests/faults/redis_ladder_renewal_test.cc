@@ -39,7 +39,7 @@ TEST(RedisWatchdog, AHolderFrozenAtWorkLearnsBeforeItWritesThatItsLockIsLost) {
   const std::string event = freshEvent(10);
   const std::string use = sale(event, "redis-watchdog");
   const double lost = lostLocks("redis-watchdog");
-  auto holder = sellLater(use + "&ttl=600&hold=1500", 3);
+  auto holder = sellLater(use + "&ttl=600&hold=3000", 3);
   ASSERT_TRUE(eventuallyRenewed(event));
   {
     const Frozen frozen("app-3");
