@@ -6,15 +6,16 @@
 
 namespace turnstile::harness {
 
+const Promised* Described::promise(const std::string& condition) const {
+  for (const auto& promised : promises) {
+    if (promised.condition == condition) return &promised;
+  }
+  return nullptr;
+}
+
 const Promised* Described::forInstances(int instances) const {
-  const auto find = [this](const char* condition) -> const Promised* {
-    for (const auto& promised : promises) {
-      if (promised.condition == condition) return &promised;
-    }
-    return nullptr;
-  };
-  const Promised* alone = instances == 1 ? find("one-instance") : nullptr;
-  return alone ? alone : find("contention");
+  const Promised* alone = instances == 1 ? promise("one-instance") : nullptr;
+  return alone ? alone : promise("contention");
 }
 
 std::string framework() { return "Drogon " + drogon::getVersion(); }

@@ -21,6 +21,7 @@ struct Described {
   std::vector<std::string> points{};  // of the lab that it passes
   std::vector<std::string> tryIt{};   // shell lines that show its lesson
 
+  const Promised* promise(const std::string& condition) const;  // nullptr: none
   // The promise for a plain sale: one-instance where there is one, else contention. nullptr:
   // nothing is promised.
   const Promised* forInstances(int instances) const;

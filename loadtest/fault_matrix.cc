@@ -13,12 +13,6 @@ bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-const Promised* promiseOf(const Described& strategy, const std::string& fault) {
-  for (const Promised& promised : strategy.promises)
-    if (promised.condition == fault) return &promised;
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
@@ -38,7 +32,7 @@ std::vector<Cell> plannedCells(const std::vector<Described>& catalogue,
     for (const Described& strategy : catalogue) {
       const bool control = strategy.name == "none" && fault == "contention";
       if (!askedStrategies.empty() && !among(askedStrategies, strategy.name) && !control) continue;
-      if (const Promised* promised = promiseOf(strategy, fault))
+      if (const Promised* promised = strategy.promise(fault))
         cells.push_back(
             {.strategy = strategy.name, .fault = fault, .promised = *promised, .seen = {}});
     }
