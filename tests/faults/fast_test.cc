@@ -2,12 +2,11 @@
 // node is away, counts below zero. The ledger decides. Faults sit at named points, so nothing here
 // depends on luck; where a moment must be met, the test waits for a sign of it.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <set>
 #include <thread>
 
-#include "tests/support/stack.h"
+#include "tests/support/guards.h"
 
 namespace turnstile::test {
 namespace {
@@ -129,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Fast, Batches, testing::Values("combining", "cohort"),
 // The cohort is not in here: its next batch first asks for the lock again, gets no reply, and is told that
 // nothing was sold.
 TEST(Combining, NoMemberOfABatchWithoutReplyIsToldThatItBought) {
+  const BroughtBack found({"redis-main"});
   const std::string event = freshEvent(50);
   // The first holds the line until the others stand in it; they are the next batch, held before its write
   // until Redis stands still, so the write itself gets no reply.
@@ -137,10 +137,10 @@ TEST(Combining, NoMemberOfABatchWithoutReplyIsToldThatItBought) {
   for (int i = 0; i < 5; ++i)
     others.push_back(sellLater(on(event, "combining", "&fault=before-write:pause-200"), 1));
   EXPECT_EQ(first.get().outcome(), "sold");
-  signalService("redis-main", SIGSTOP);
+  Frozen frozen("redis-main");
   std::vector<Answer> answers;
   for (auto& other : others) answers.push_back(other.get());
-  signalService("redis-main", SIGCONT);
+  frozen.thaw();
   int sold = 0;
   for (const Answer& answer : answers) {
     sold += answer.outcome() == "sold";  // who came before the first

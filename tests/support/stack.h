@@ -40,6 +40,8 @@ std::future<Answer> sellLater(const std::string& query, int instance = kNginx);
 /// Gives the answers by outcome ("sold", "sold_out", "busy", "unknown", "error").
 Json::Value buyConcurrently(const std::string& query, int buyers, int each);
 
+/// What the ledgers say. The instance that is asked may be the last to find a server that is back: as long
+/// as its verdict is unknown it is asked again, until eventually() gives up.
 Json::Value audit(const std::string& event);
 void resetEvent(const std::string& event, int seats);
 
