@@ -24,10 +24,9 @@ struct Asked {
   SaleRequest sale;
 };
 
-/// Not the request is wrong, but the time or the caller.
-struct Refused : std::runtime_error {
-  Refused(drogon::HttpStatusCode code, const std::string& why) : std::runtime_error(why), status(code) {}
-  drogon::HttpStatusCode status;
+/// Not the request is wrong, but the caller.
+struct Forbidden : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 const Service::Entry* checkedStrategy(const Service& service, std::string_view value) {
@@ -108,13 +107,11 @@ void count(StrategyMetrics& metrics, Outcome outcome) {
 
 Asked checked(Service& service, const HttpRequestPtr& request) {
   const Config& config = service.config();
-  if (service.draining)
-    throw Refused(drogon::k503ServiceUnavailable, "this instance is stopping; try again");
   Asked asked = parse(request->query(), service);
   if (asked.lab) {
-    if (!config.lab) throw Refused(drogon::k403Forbidden, "the lab is closed (setting lab)");
+    if (!config.lab) throw Forbidden("the lab is closed (setting lab)");
     if (!isAdmin(request, config.adminToken))
-      throw Refused(drogon::k403Forbidden, "lab parameters need Authorization: Bearer <admin token>");
+      throw Forbidden("lab parameters need Authorization: Bearer <admin token>");
     asked.sale.lab = Lab(std::move(asked.plan), service.clock());
   }
   asked.sale.stock = chooseStock(*asked.strategy->spec, asked.stock, config);
@@ -141,11 +138,12 @@ drogon::AsyncTask handle(Service& service, HttpRequestPtr request, Answer answer
     }
     count(metrics, sale.outcome);
     response = saleAnswer(sale, {event, spec->name, service.config().instance});
-  } catch (const Refused& refused) {
-    response = errorAnswer(refused.status, refused.what());
+  } catch (const Forbidden& forbidden) {
+    response = errorAnswer(drogon::k403Forbidden, forbidden.what());
   } catch (const std::exception& error) {
     response = errorAnswer(error);
   }
+  if (service.draining) response->addHeader("Connection", "close");  // the next sale is another instance's
   answer(response);
 }
 

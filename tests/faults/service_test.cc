@@ -136,6 +136,25 @@ TEST(AStopInMidSale, LetsTheSaleFinish) {
   EXPECT_EQ(audit(event)["sold"].asInt(), 1);
 }
 
+TEST(AStopUnderLoad, CostsNoBuyerAnything) {
+  const std::string event = freshEvent(kPlenty);
+  Load load("strategy=redis-lua&event=" + event, 8);
+  ASSERT_TRUE(eventually([&] {
+    const auto latest = redis("redis-main", {"LRANGE", "event:{" + event + "}:ledger", "-20", "-1"});
+    return latest.value_or("").find("app-2") != std::string::npos;
+  })) << "app-2 sells nothing";
+  signalService("app-2", SIGTERM);
+  EXPECT_TRUE(eventually([] { return !serviceRuns("app-2"); })) << "the instance did not stop";
+  const int before = load.count(200);
+  EXPECT_TRUE(eventually([&] { return load.count(200) > before + 50; })) << "nobody sells any more";
+  load.stop();
+  startService("app-2");
+  for (const auto& [status, count] : load.statuses()) EXPECT_EQ(status, 200) << count << " buyers";
+  const Json::Value ledger = audit(event);
+  EXPECT_EQ(ledger["verdict"].asString(), "safe") << ledger;
+  EXPECT_EQ(ledger["sold"].asInt(), load.count(200)) << ledger;
+}
+
 TEST(MySqlDown, FailsOnlyTheSalesThatNeedIt) {
   const std::string event = freshEvent(10);
   killService("mariadb");
