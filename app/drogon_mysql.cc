@@ -21,6 +21,29 @@ struct DrogonMySql::PerLoop {
 namespace {
 
 constexpr Millis kProbeEvery{100};
+constexpr Millis kGrace{500};  // Drogon's own timeout is first, where it works
+
+// What Drogon will say of a statement, a new transaction or a commit. Not always: when a connection breaks it may lose a callback,
+// and then its timeout, which lives in that callback, is gone too. So the wait has an end of ours. And whoever waits goes
+// on after Drogon has finished its step, not in the middle of it.
+template <class T>
+struct Told : Wakeup {
+  void tell(T said) {
+    value = std::move(said);
+    wake();
+  }
+  void fail(std::exception_ptr why) {
+    failure = std::move(why);
+    wake();
+  }
+  std::optional<T> value;
+  std::exception_ptr failure;
+};
+
+/// Drogon has not said a word of it; what comes of it is not known.
+struct Unheard : BackendTimeout {
+  Unheard() : BackendTimeout("mysql", "no word of the statement in time") {}
+};
 
 SqlError::Kind kindOf(int code) {
   switch (code) {
@@ -103,10 +126,22 @@ Task<SqlResult> DrogonMySql::exec(std::string_view statement, SqlArgs args) {
 // `client` is the pool or a transaction of it: both are DbClients.
 Task<SqlResult> DrogonMySql::execOn(PerLoop& loop, orm::DbClientPtr client,
                                     std::string_view statement, SqlArgs args) {
-  try {
+  const auto told = std::make_shared<Told<orm::Result>>();
+  {
     auto binder = *client << std::string(statement);
     for (const std::string& value : args) binder << value;
-    co_return toResult(co_await orm::internal::SqlAwaiter(std::move(binder)));
+    binder >> [told](const orm::Result& result) { told->tell(result); };
+    binder >> [told](const std::exception_ptr& why) { told->fail(why); };
+    binder.exec();
+  }
+  co_await told->wait(options_.timeout + kGrace);
+  if (told->value) co_return toResult(*told->value);
+  if (!told->failure) {
+    stalled(loop);
+    throw Unheard();
+  }
+  try {
+    std::rethrow_exception(told->failure);
   } catch (const orm::SqlError& error) {
     throwAsOurs(error);
   } catch (const orm::TimeoutError& timeout) {
@@ -143,9 +178,14 @@ class DrogonMySql::TransactionSql final : public Sql {
 
   Task<SqlResult> exec(std::string_view statement, SqlArgs args) override {
     failed_ = true;  // until it is known that it did not
-    SqlResult result = co_await mysql_.execOn(loop_, transaction_, statement, std::move(args));
-    failed_ = false;
-    co_return result;
+    try {
+      SqlResult result = co_await mysql_.execOn(loop_, transaction_, statement, std::move(args));
+      failed_ = false;
+      co_return result;
+    } catch (const Unheard&) {
+      failed_ = false;  // as far as Drogon knows: it has queued no rollback
+      throw;
+    }
   }
   bool failed() const { return failed_; }
 
@@ -157,11 +197,13 @@ class DrogonMySql::TransactionSql final : public Sql {
 };
 
 Task<std::shared_ptr<orm::Transaction>> DrogonMySql::begin(PerLoop& loop) {
-  try {
-    co_return co_await loop.client->newTransactionCoro();
-  } catch (const orm::DrogonDbException& error) {
-    throw PoolExhausted("mysql", std::string("no connection in time: ") + error.base().what());
-  }
+  const auto told = std::make_shared<Told<std::shared_ptr<orm::Transaction>>>();
+  loop.client->newTransactionAsync(
+      [told](const std::shared_ptr<orm::Transaction>& transaction) { told->tell(transaction); });
+  co_await told->wait(options_.timeout + kGrace);
+  auto transaction = std::exchange(told->value, std::nullopt).value_or(nullptr);
+  if (!transaction) throw PoolExhausted("mysql", "no connection in time");
+  co_return transaction;
 }
 
 Task<> DrogonMySql::inTransaction(Body body, std::optional<Millis> connectionWithin) {
@@ -197,18 +239,11 @@ Task<> DrogonMySql::runOrRollBack(PerLoop& loop, std::shared_ptr<orm::Transactio
 // The destructor of Drogon's transaction queues the commit; its callback tells when it is done. The
 // callback stays away if the server does, hence the deadline.
 Task<> DrogonMySql::commit(PerLoop& loop, std::shared_ptr<orm::Transaction> transaction) {
-  struct Ending {
-    std::shared_ptr<Wakeup> wakeup = std::make_shared<Wakeup>();
-    std::atomic<bool> committed{false};
-  };
-  const auto ending = std::make_shared<Ending>();
-  transaction->setCommitCallback([ending](bool ok) {
-    ending->committed = ok;
-    ending->wakeup->wake();
-  });
+  const auto told = std::make_shared<Told<bool>>();
+  transaction->setCommitCallback([told](bool committed) { told->tell(committed); });
   transaction.reset();
-  if (!co_await ending->wakeup->wait(options_.timeout)) stalled(loop);
-  if (!ending->committed) throw BackendTimeout("mysql", "the commit was not acknowledged");
+  if (!co_await told->wait(options_.timeout)) stalled(loop);
+  if (!told->value.value_or(false)) throw BackendTimeout("mysql", "the commit was not acknowledged");
 }
 
 }  // namespace turnstile

@@ -62,9 +62,11 @@ std::vector<Redis*> nodesOf(const std::vector<std::unique_ptr<DrogonRedis>>& red
   return nodes;
 }
 
-Task<BackendState> askMySql(MySql& mysql) {
+// Both pools: each finds a server that is back by itself.
+Task<BackendState> askMySql(MySql& mysql, MySql& mysqlForUpdate) {
   try {
     co_await mysql.exec("SELECT 1", {});
+    co_await mysqlForUpdate.exec("SELECT 1", {});
     co_return BackendState{"mysql", true, "up"};
   } catch (const std::exception& error) {
     co_return BackendState{"mysql", false, error.what()};
@@ -157,7 +159,7 @@ Task<std::vector<BackendState>> Service::backendStates() {
     const bool up = redis->up();
     states.push_back({redis->name(), up, up ? "up" : "not connected"});
   }
-  states.push_back(co_await askMySql(mysql_));
+  states.push_back(co_await askMySql(mysql_, mysqlForUpdate_));
   states.push_back(stateOf(zookeeper_));
   states.push_back(co_await askEtcd(etcd_));
   co_return states;

@@ -156,6 +156,7 @@ TEST(AStopUnderLoad, CostsNoBuyerAnything) {
 }
 
 TEST(MySqlDown, FailsOnlyTheSalesThatNeedIt) {
+  const BroughtBack found({"mariadb"});
   const std::string event = freshEvent(10);
   killService("mariadb");
   const Answer needsIt = sell("strategy=redis-set-ex-lua&stock=mysql&event=" + event);
