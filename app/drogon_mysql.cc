@@ -23,9 +23,9 @@ namespace {
 constexpr Millis kProbeEvery{100};
 constexpr Millis kGrace{500};  // Drogon's own timeout is first, where it works
 
-// What Drogon will say of a statement, a new transaction or a commit. Not always: when a connection breaks it may lose a callback,
-// and then its timeout, which lives in that callback, is gone too. So the wait has an end of ours. And whoever waits goes
-// on after Drogon has finished its step, not in the middle of it.
+// What Drogon will say of a statement, a new transaction or a commit. Not always: when a connection breaks it may lose a
+// callback, and then its timeout, which lives in that callback, is gone too. So the wait has an end of ours. And whoever
+// waits goes on after Drogon has finished its step, not in the middle of it.
 template <class T>
 struct Told : Wakeup {
   void tell(T said) {
@@ -177,23 +177,23 @@ class DrogonMySql::TransactionSql final : public Sql {
       : mysql_(mysql), loop_(loop), transaction_(std::move(transaction)) {}
 
   Task<SqlResult> exec(std::string_view statement, SqlArgs args) override {
-    failed_ = true;  // until it is known that it did not
+    rolledBack_ = true;  // Drogon queues a rollback when a statement fails
     try {
       SqlResult result = co_await mysql_.execOn(loop_, transaction_, statement, std::move(args));
-      failed_ = false;
+      rolledBack_ = false;
       co_return result;
     } catch (const Unheard&) {
-      failed_ = false;  // as far as Drogon knows: it has queued no rollback
+      rolledBack_ = false;  // it does not know that this one did
       throw;
     }
   }
-  bool failed() const { return failed_; }
+  bool rolledBack() const { return rolledBack_; }
 
  private:
   DrogonMySql& mysql_;
   PerLoop& loop_;
   std::shared_ptr<orm::Transaction> transaction_;
-  bool failed_ = false;
+  bool rolledBack_ = false;
 };
 
 Task<std::shared_ptr<orm::Transaction>> DrogonMySql::begin(PerLoop& loop) {
@@ -229,8 +229,8 @@ Task<> DrogonMySql::runOrRollBack(PerLoop& loop, std::shared_ptr<orm::Transactio
     failure = std::current_exception();
   }
   if (!failure) co_return;
-  // Without a rollback the destructor would commit. After a failed statement Drogon has queued one.
-  if (!sql.failed()) transaction->rollback();
+  // Without a rollback the destructor would commit.
+  if (!sql.rolledBack()) transaction->rollback();
   if (!unanswered.empty())
     throw BackendDown("mysql", unanswered + "; the transaction was not committed");
   std::rethrow_exception(failure);
